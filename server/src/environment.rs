@@ -1,0 +1,66 @@
+//! The process environment: the one module that reads it.
+//!
+//! Architecture invariant: everything below the binary's `main` gets an [`Environment`] and reads no variable,
+//! home or working directory of its own. A test gives it another one.
+
+use etcetera::BaseStrategy;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What the user's machine tells the program.
+#[derive(Clone)]
+pub struct Environment {
+    variables: BTreeMap<String, String>,
+    /// The user's configuration directory of Airlock.
+    pub config_dir: PathBuf,
+    /// Where Airlock keeps histories and trust.
+    pub state_dir: PathBuf,
+    /// Where the process was started.
+    pub working_dir: PathBuf,
+}
+
+/// The variables that Airlock looks at; no other is kept.
+const VARIABLES: [&str; 9] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_BASE_URL",
+    "MODEL",
+    "MAX_TOKENS",
+    "SAFEDIR",
+    "USE_SANDBOX",
+    "AIRLOCK_LOG",
+    "NO_COLOR",
+    "TERM",
+];
+
+impl Environment {
+    /// Reads the environment of this process.
+    #[expect(clippy::disallowed_methods, reason = "this module owns the process environment")]
+    pub fn of_process() -> anyhow::Result<Self> {
+        let directories = etcetera::choose_base_strategy()
+            .map_err(|_| anyhow::anyhow!("no home directory: set HOME to yours and start again"))?;
+        let state_base = directories.state_dir().unwrap_or_else(|| directories.data_dir());
+        let variables = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        Ok(Self {
+            variables: variables.collect(),
+            config_dir: directories.config_dir().join("airlock"),
+            state_dir: state_base.join("airlock"),
+            working_dir: std::env::current_dir()?,
+        })
+    }
+
+    /// An environment for tests: only these variables, and directories beneath `home`.
+    pub fn for_test(home: &Path, variables: &[(&str, &str)]) -> Self {
+        Self {
+            variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            config_dir: home.join("config"),
+            state_dir: home.join("state"),
+            working_dir: home.to_owned(),
+        }
+    }
+
+    /// A variable; an empty one counts as not set.
+    pub fn variable(&self, name: &str) -> Option<&str> {
+        debug_assert!(VARIABLES.contains(&name), "{name} is not in VARIABLES");
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}

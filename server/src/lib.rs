@@ -1,0 +1,24 @@
+//! Airlock: a coding agent behind your editor's language-server protocol.
+//!
+//! Each layer calls only downwards:
+//!
+//! | layer | modules |
+//! |---|---|
+//! | front ends: translate, decide nothing | [`lsp`], [`cli`] |
+//! | the agent: sessions, turns, history, slash commands | [`agent`] |
+//! | the Messages API; the tools | [`claude`], [`tools`] |
+//! | what the user configured and allowed | [`config`], [`trust`] |
+//! | the ground: disk, environment, limits, paths, secrets | [`storage`], [`environment`], [`limits`], [`paths`], [`secret`] |
+
+pub mod agent;
+pub mod claude;
+pub mod cli;
+pub mod config;
+pub mod environment;
+pub mod limits;
+pub mod lsp;
+pub mod paths;
+pub mod secret;
+pub mod storage;
+pub mod tools;
+pub mod trust;

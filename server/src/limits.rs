@@ -1,0 +1,85 @@
+//! Every limit, in one place, with its unit in its name.
+
+/// One LSP message may be this large; a longer one is answered with an error and skipped.
+pub const LSP_FRAME_MAX_BYTES: usize = 64 << 20;
+/// The header block of an LSP message.
+pub const LSP_HEADER_MAX_BYTES: usize = 4 << 10;
+/// Requests of the client that may be in work at once.
+pub const LSP_REQUESTS_IN_WORK_MAX: usize = 256;
+/// How long the client may take to answer a request of ours that no person has to think about.
+pub const LSP_CLIENT_ANSWER_MAX_MS: u64 = 10_000;
+/// Documents that may be open at once.
+pub const LSP_DOCUMENTS_MAX: usize = 10_000;
+
+/// How long a person may think about a permission request before it counts as refused.
+pub const PERMISSION_ANSWER_MAX_MS: u64 = 10 * 60_000;
+
+/// Sessions that may be open at once.
+pub const SESSIONS_MAX: usize = 64;
+/// A prompt's text.
+pub const PROMPT_MAX_BYTES: usize = 1 << 20;
+/// Files, ranges and diagnostics that may come along with a prompt.
+pub const PROMPT_CONTEXT_MAX_ITEMS: usize = 64;
+/// What one of them may add to the prompt.
+pub const PROMPT_CONTEXT_ITEM_MAX_BYTES: usize = 256 << 10;
+/// Updates that wait for a slow client, in bytes of text. A turn waits while there are more.
+pub const OUTBOX_MAX_BYTES: usize = 4 << 20;
+
+/// Messages that one turn may ask of the model.
+pub const TURN_ROUNDS_MAX: u32 = 100;
+/// How often the same call may bring the same result in a row before the user is asked.
+pub const TURN_SAME_CALL_MAX: u32 = 3;
+/// How long a cancelled turn waits for its last words to be saved before it ends.
+pub const TURN_LAST_SAVE_MAX_MS: u64 = 60;
+
+/// One server-sent event.
+pub const SSE_EVENT_MAX_BYTES: usize = 16 << 20;
+/// All content of one message of the model.
+pub const MESSAGE_MAX_BYTES: usize = 32 << 20;
+/// Content blocks in one message of the model.
+pub const MESSAGE_BLOCKS_MAX: usize = 1024;
+/// The input of one tool call.
+pub const TOOL_INPUT_MAX_BYTES: usize = 1 << 20;
+/// What one tool call may answer to the model.
+pub const TOOL_RESULT_MAX_BYTES: usize = 256 << 10;
+/// The body of an error response that is read.
+pub const ERROR_BODY_MAX_BYTES: usize = 64 << 10;
+/// How long a connection may take to come up.
+pub const CONNECT_MAX_MS: u64 = 10_000;
+/// How long the model's stream may be silent; pings count as life.
+pub const STREAM_SILENCE_MAX_MS: u64 = 60_000;
+/// How long the question for a model's properties may take.
+pub const MODEL_INFO_MAX_MS: u64 = 3_000;
+/// How often a request is tried again.
+pub const RETRIES_MAX: u32 = 8;
+/// The longest `retry-after` that is obeyed.
+pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
+
+/// A history file that can be loaded.
+pub const HISTORY_FILE_MAX_BYTES: usize = 512 << 20;
+/// Histories that are listed.
+pub const HISTORY_LIST_MAX: usize = 200;
+/// Second names that are tried for a history whose name is taken.
+pub const HISTORY_NAME_SUFFIX_MAX: u32 = 1000;
+/// A session's title.
+pub const TITLE_MAX_CHARS: usize = 80;
+
+/// A configuration file.
+pub const CONFIG_FILE_MAX_BYTES: usize = 256 << 10;
+/// `AGENTS.md` or `CLAUDE.md`.
+pub const INSTRUCTIONS_FILE_MAX_BYTES: usize = 128 << 10;
+/// A slash command's markdown file.
+pub const COMMAND_FILE_MAX_BYTES: usize = 128 << 10;
+/// Slash-command files in one directory tree.
+pub const COMMAND_FILES_MAX: usize = 500;
+/// How deep slash-command folders may nest.
+pub const COMMAND_FOLDERS_MAX_DEPTH: usize = 4;
+/// A file that a prompt or slash command brings in with `@file`.
+pub const MENTIONED_FILE_MAX_BYTES: usize = 256 << 10;
+
+/// The conversation is compacted when it fills this share of the model's window.
+pub const COMPACT_AT_PERCENT: u64 = 80;
+/// The recent conversation that a compaction keeps word for word, as a share of the window.
+pub const COMPACT_KEEP_PERCENT: u64 = 10;
+/// A compaction must bring the conversation below this share of what it was, or it counts as having freed nothing.
+pub const COMPACT_MUST_REACH_PERCENT: u64 = 70;

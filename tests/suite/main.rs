@@ -1,0 +1,2 @@
+//! Tests that need more than one crate. One binary, so that it is linked once.
+#![allow(clippy::disallowed_methods, reason = "the walls are the server's")]

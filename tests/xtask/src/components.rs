@@ -1,0 +1,72 @@
+//! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
+//! and is used again where it is there already.
+
+use anyhow::{Context, Result, bail};
+use etcetera::BaseStrategy;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// The official SDK that referees the scripted Claude. Pinned, so that a run today and one next year agree.
+const ANTHROPIC_SDK: &str = "anthropic==2.8.0";
+
+/// Where components are kept. The tests look in the same place.
+pub(crate) fn cache() -> Result<PathBuf> {
+    let directories = etcetera::choose_base_strategy().context("no home directory")?;
+    Ok(directories.cache_dir().join("airlock-tests"))
+}
+
+/// Installs everything that is missing.
+pub(crate) fn set_up() -> Result<()> {
+    python_sdk()
+}
+
+/// A virtual environment with the official Python SDK.
+fn python_sdk() -> Result<()> {
+    let home = cache()?.join("python");
+    let marker = home.join(".ready");
+    if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == ANTHROPIC_SDK) {
+        return Ok(());
+    }
+    eprintln!("setting up {ANTHROPIC_SDK} in {}", home.display());
+    if home.exists() {
+        std::fs::remove_dir_all(&home)?;
+    }
+    std::fs::create_dir_all(&home)?;
+    if run(Command::new("python3").args(["-m", "venv"]).arg(&home)).is_err() {
+        apt(&["python3", "python3-venv"])?;
+        run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
+    }
+    run(Command::new(home.join("bin/pip")).args(["install", "--quiet", ANTHROPIC_SDK]))?;
+    std::fs::write(marker, ANTHROPIC_SDK)?;
+    Ok(())
+}
+
+/// Installs Debian packages; a machine without apt or root is told what to install instead.
+fn apt(packages: &[&str]) -> Result<()> {
+    let install = || -> Result<()> {
+        run(Command::new("apt-get").args(["update", "-qq"]))?;
+        run(Command::new("apt-get")
+            .env("DEBIAN_FRONTEND", "noninteractive")
+            .args(["install", "-y", "-qq", "--no-install-recommends"])
+            .args(packages))
+    };
+    install().with_context(|| {
+        format!(
+            "the tests need these packages, please install them: {}",
+            packages.join(" ")
+        )
+    })
+}
+
+fn run(command: &mut Command) -> Result<()> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let status = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .status()
+        .with_context(|| format!("cannot start {program}"))?;
+    if !status.success() {
+        bail!("{program} failed: {status}");
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench`.
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the walls are the server's; this runs on a developer's machine"
+)]
+
+mod components;
+mod tests;
+
+use clap::{Parser, Subcommand};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Airlock's own commands")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Set up what the tests need, then check format, lints and docs and run every test
+    Test {
+        /// Run only tests whose name contains this
+        filter: Option<String>,
+    },
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let outcome = match arguments.command {
+        Command::Test { filter } => tests::run(filter.as_deref()),
+    };
+    match outcome {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The top of the repository.
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .ancestors()
+        .nth(2)
+        .expect("tests/xtask is two levels down")
+        .to_owned()
+}
+
+/// The cargo that runs us, so that every step uses the same toolchain.
+fn cargo() -> std::process::Command {
+    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.current_dir(repository());
+    command
+}

@@ -1,0 +1,110 @@
+//! `cargo xtask test`: format, lints, docs, and every test of the workspace, counted in one closing line.
+
+use crate::{cargo, components};
+use anyhow::{Context, Result};
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+use std::time::Instant;
+
+#[derive(Default)]
+struct Tally {
+    passed: usize,
+    failed: usize,
+}
+
+/// Runs everything; `true` when nothing failed.
+pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
+    let mut tally = Tally::default();
+    components::set_up()?;
+    if filter.is_none() {
+        check("format", &["fmt", "--all", "--check"], &[], &mut tally)?;
+        let clippy = [
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--quiet",
+            "--",
+            "-D",
+            "warnings",
+        ];
+        check("lints", &clippy, &[], &mut tally)?;
+        let doc = [
+            "doc",
+            "--workspace",
+            "--no-deps",
+            "--quiet",
+            "--document-private-items",
+        ];
+        check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
+    }
+    test(filter, &mut tally)?;
+    println!("{} passed, {} failed", tally.passed, tally.failed);
+    Ok(tally.failed == 0 && tally.passed > 0)
+}
+
+/// A step that is one check, counted as one test.
+fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &mut Tally) -> Result<()> {
+    let start = Instant::now();
+    let status = cargo()
+        .args(arguments)
+        .envs(environment.iter().copied())
+        .status()?;
+    let verdict = if status.success() { "ok" } else { "FAILED" };
+    println!("{name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f32());
+    if status.success() {
+        tally.passed += 1
+    } else {
+        tally.failed += 1
+    }
+    Ok(())
+}
+
+/// `cargo test`, its output passed through and its result lines added up.
+fn test(filter: Option<&str>, tally: &mut Tally) -> Result<()> {
+    let mut child = cargo()
+        .args(["test", "--workspace", "--no-fail-fast", "--quiet", "--"])
+        .args(filter)
+        .env("AIRLOCK_TEST_CACHE", components::cache()?)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let stdout = child.stdout.take().context("cargo test has a piped stdout")?;
+    let failed_before = tally.failed;
+    for line in BufReader::new(stdout).lines() {
+        let line = line?;
+        println!("{line}");
+        if let Some((passed, failed)) = result_line(&line) {
+            tally.passed += passed;
+            tally.failed += failed;
+        }
+    }
+    let status = child.wait()?;
+    // A crash or a compile error fails without a result line.
+    if !status.success() && tally.failed == failed_before {
+        tally.failed += 1;
+    }
+    Ok(())
+}
+
+/// `test result: ok. 12 passed; 0 failed; …` as (12, 0).
+fn result_line(line: &str) -> Option<(usize, usize)> {
+    let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
+    let count = |unit: &str| {
+        counts
+            .split("; ")
+            .find_map(|part| part.strip_suffix(unit)?.trim().parse().ok())
+    };
+    Some((count("passed")?, count("failed")?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::result_line;
+
+    #[test]
+    fn a_result_line_is_counted_and_nothing_else_is() {
+        let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
+        assert_eq!(result_line(line), Some((12, 3)));
+        assert_eq!(result_line("12 passed; 3 failed"), None);
+        assert_eq!(result_line("test result: nonsense"), None);
+    }
+}
