@@ -34,12 +34,17 @@ const VARIABLES: [&str; 9] = [
 
 impl Environment {
     /// Reads the environment of this process.
-    #[expect(clippy::disallowed_methods, reason = "this module owns the process environment")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the process environment"
+    )]
     pub fn of_process() -> anyhow::Result<Self> {
         let directories = etcetera::choose_base_strategy()
             .map_err(|_| anyhow::anyhow!("no home directory: set HOME to yours and start again"))?;
         let state_base = directories.state_dir().unwrap_or_else(|| directories.data_dir());
-        let variables = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        let variables = VARIABLES
+            .iter()
+            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
         Ok(Self {
             variables: variables.collect(),
             config_dir: directories.config_dir().join("airlock"),
@@ -51,7 +56,10 @@ impl Environment {
     /// An environment for tests: only these variables, and directories beneath `home`.
     pub fn for_test(home: &Path, variables: &[(&str, &str)]) -> Self {
         Self {
-            variables: variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
+            variables: variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
             config_dir: home.join("config"),
             state_dir: home.join("state"),
             working_dir: home.to_owned(),
@@ -61,6 +69,9 @@ impl Environment {
     /// A variable; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.contains(&name), "{name} is not in VARIABLES");
-        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+        self.variables
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
     }
 }

@@ -19,14 +19,21 @@ pub fn read_text(path: &Path, limit_bytes: usize) -> io::Result<Option<String>> 
     let mut bytes = Vec::new();
     file.take(limit_bytes as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit_bytes {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit_bytes} bytes")));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("larger than {limit_bytes} bytes"),
+        ));
     }
-    String::from_utf8(bytes).map(Some).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"))
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"))
 }
 
 /// Replaces a file as a whole: readers see the old content or the new, never a torn one.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no parent folder"))?;
+    let folder = path
+        .parent()
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no parent folder"))?;
     make_private_folder(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(content)?;
@@ -37,7 +44,10 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Makes a folder that only the user can look into, with its parents.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
 }
 
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.
@@ -95,5 +105,8 @@ pub fn keep_under_another_name(path: &Path) -> io::Result<PathBuf> {
             result => return result.map(|()| other),
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for it is taken"))
+    Err(io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        "every name for it is taken",
+    ))
 }

@@ -5,7 +5,7 @@
 )]
 
 mod components;
-mod tests;
+mod test_command;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ enum Command {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
-        Command::Test { filter } => tests::run(filter.as_deref()),
+        Command::Test { filter } => test_command::run(filter.as_deref()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
