@@ -8,12 +8,13 @@
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
 //! | the Messages API; the tools | [`claude`], [`tools`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, limits, paths, secrets | [`storage`], [`environment`], [`limits`], [`paths`], [`secret`] |
+//! | the ground: disk, environment, limits, paths, secrets | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`] |
 
 pub mod agent;
 pub mod claude;
 pub mod cli;
 pub mod config;
+pub mod conversation;
 pub mod environment;
 pub mod limits;
 pub mod lsp;

@@ -1,0 +1,201 @@
+//! The HTTP client: requests out, a stream of events in. It tries nothing again; that is the turn's decision.
+
+use super::failure::{Failure, RetryHeaders};
+use super::message::{MessageDecoder, StreamEvent};
+use super::models::ModelInfo;
+use super::wire::{API_VERSION, MessageRequest, WireModel};
+use crate::conversation::Block;
+use crate::limits::{CONNECT_MAX_MS, ERROR_BODY_MAX_BYTES, MODEL_INFO_MAX_MS};
+use crate::secret::Secret;
+use bytes::Bytes;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use reqwest::header::HeaderMap;
+use std::collections::VecDeque;
+use std::error::Error;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+/// A way to the Messages API.
+pub struct Claude {
+    /// Made at the first request: loading the certificates takes longer than `initialize` may.
+    http: OnceLock<reqwest::Client>,
+    base_url: String,
+    key: Option<Secret>,
+    silence_max: Duration,
+}
+
+impl Claude {
+    /// A client for `base_url`, without a trailing slash. It connects to nothing yet.
+    pub fn new(base_url: &str, key: Option<Secret>, silence_max: Duration) -> Self {
+        Self {
+            http: OnceLock::new(),
+            base_url: base_url.to_owned(),
+            key,
+            silence_max,
+        }
+    }
+
+    /// Asks for a message. The answer arrives through the stream.
+    pub async fn ask(&self, request: &MessageRequest<'_>) -> Result<MessageStream, Failure> {
+        let body = serde_json::to_vec(&request.body())
+            .map_err(|error| Failure::lasting(format!("the request cannot be written: {error}")))?;
+        let sent = self
+            .http()?
+            .post(format!("{}/v1/messages", self.base_url))
+            .headers(self.headers()?)
+            .header("content-type", "application/json")
+            .body(body)
+            .send();
+        let response = tokio::time::timeout(self.silence_max, sent)
+            .await
+            .map_err(|_| self.silence())?
+            .map_err(|error| self.unreachable(&error))?;
+        if !response.status().is_success() {
+            return Err(self.refused(response, request.model).await);
+        }
+        Ok(MessageStream {
+            bytes: response.bytes_stream().boxed(),
+            decoder: MessageDecoder::default(),
+            ready: VecDeque::new(),
+            silence_max: self.silence_max,
+        })
+    }
+
+    /// Asks for a model's properties.
+    pub async fn model_info(&self, model: &str) -> Result<ModelInfo, Failure> {
+        let fetch = async {
+            let mut url = reqwest::Url::parse(&format!("{}/v1/models", self.base_url)).map_err(|error| {
+                Failure::lasting(format!("the base URL {:?} is wrong: {error}", self.base_url))
+            })?;
+            if let Ok(mut segments) = url.path_segments_mut() {
+                segments.push(model);
+            }
+            let request = self.http()?.get(url).headers(self.headers()?);
+            let response = request.send().await.map_err(|error| self.unreachable(&error))?;
+            if !response.status().is_success() {
+                return Err(self.refused(response, model).await);
+            }
+            let body = read_bounded(response).await;
+            let wire: WireModel = serde_json::from_slice(&body).map_err(|error| {
+                Failure::passing(format!("the model's description cannot be read: {error}"))
+            })?;
+            Ok(ModelInfo::from(wire))
+        };
+        tokio::time::timeout(Duration::from_millis(MODEL_INFO_MAX_MS), fetch)
+            .await
+            .map_err(|_| self.silence())?
+    }
+
+    fn http(&self) -> Result<&reqwest::Client, Failure> {
+        if let Some(client) = self.http.get() {
+            return Ok(client);
+        }
+        // Fails when another thread installed it first, which is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let client = reqwest::Client::builder()
+            .connect_timeout(Duration::from_millis(CONNECT_MAX_MS))
+            .redirect(reqwest::redirect::Policy::none())
+            .user_agent(concat!("airlock/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| Failure::lasting(format!("cannot set up HTTPS: {error}")))?;
+        Ok(self.http.get_or_init(|| client))
+    }
+
+    fn headers(&self) -> Result<HeaderMap, Failure> {
+        let Some(key) = &self.key else {
+            return Err(Failure::lasting(
+                "there is no API key: set ANTHROPIC_API_KEY, or api_key in your config.toml, and start again",
+            ));
+        };
+        let mut value = reqwest::header::HeaderValue::from_str(key.expose()).map_err(|_| {
+            Failure::lasting("the API key has characters that no key has: check ANTHROPIC_API_KEY")
+        })?;
+        value.set_sensitive(true);
+        let mut headers = HeaderMap::new();
+        headers.insert("x-api-key", value);
+        headers.insert(
+            "anthropic-version",
+            reqwest::header::HeaderValue::from_static(API_VERSION),
+        );
+        Ok(headers)
+    }
+
+    async fn refused(&self, response: reqwest::Response, model: &str) -> Failure {
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        let body = read_bounded(response).await;
+        let retry = RetryHeaders {
+            should_retry: header("x-should-retry"),
+            after_ms: header("retry-after-ms"),
+            after: header("retry-after"),
+        };
+        Failure::from_response(status, retry, &String::from_utf8_lossy(&body), model)
+    }
+
+    fn unreachable(&self, error: &reqwest::Error) -> Failure {
+        let mut cause: &dyn Error = error;
+        while let Some(source) = cause.source() {
+            cause = source;
+        }
+        Failure::passing(format!("cannot reach {}: {cause}", self.base_url))
+    }
+
+    fn silence(&self) -> Failure {
+        Failure::passing(format!("{} does not answer", self.base_url))
+    }
+}
+
+/// As much of a body as is worth reading. What cannot be read is left out: the status says enough.
+async fn read_bounded(response: reqwest::Response) -> Vec<u8> {
+    let mut body = Vec::new();
+    let mut chunks = response.bytes_stream();
+    while let Some(Ok(chunk)) = chunks.next().await {
+        let room = ERROR_BODY_MAX_BYTES - body.len();
+        body.extend_from_slice(&chunk[..chunk.len().min(room)]);
+        if body.len() == ERROR_BODY_MAX_BYTES {
+            break;
+        }
+    }
+    body
+}
+
+/// A message on its way. Dropping it ends the request.
+pub struct MessageStream {
+    bytes: BoxStream<'static, reqwest::Result<Bytes>>,
+    decoder: MessageDecoder,
+    ready: VecDeque<StreamEvent>,
+    silence_max: Duration,
+}
+
+impl MessageStream {
+    /// The next event. The last one is `Finished` or `Failed`. Nothing is lost when the future is dropped.
+    pub async fn next(&mut self) -> StreamEvent {
+        loop {
+            if let Some(event) = self.ready.pop_front() {
+                return event;
+            }
+            let failure = match tokio::time::timeout(self.silence_max, self.bytes.next()).await {
+                Ok(Some(Ok(bytes))) => {
+                    self.ready.extend(self.decoder.feed(&bytes));
+                    continue;
+                }
+                Ok(Some(Err(error))) => Failure::passing(format!(
+                    "the connection broke in the middle of the answer: {error}"
+                )),
+                Ok(None) => Failure::passing("the connection ended in the middle of the answer"),
+                Err(_) => Failure::passing(format!(
+                    "no sign of life from the API for {} s",
+                    self.silence_max.as_secs_f32()
+                )),
+            };
+            return StreamEvent::Failed(failure);
+        }
+    }
+
+    /// What can be kept of a message that did not become whole.
+    pub fn salvage(self) -> Vec<Block> {
+        self.decoder.salvage()
+    }
+}
