@@ -101,6 +101,9 @@ enum Draft {
     Whole(Value),
 }
 
+/// How a piece is told, where it is.
+type Announce = fn(String) -> StreamEvent;
+
 /// Builds a message from its stream.
 #[derive(Default)]
 pub struct MessageDecoder {
@@ -211,7 +214,7 @@ impl MessageDecoder {
                 "the API sent a piece of a content block that is not open",
             ));
         };
-        let (target, piece, event): (_, _, Option<fn(String) -> StreamEvent>) = match (draft, delta) {
+        let (target, piece, event): (_, _, Option<Announce>) = match (draft, delta) {
             (Draft::Text(text), Delta::TextDelta { text: piece }) => (text, piece, Some(StreamEvent::Text)),
             (Draft::Thinking { thinking, .. }, Delta::ThinkingDelta { thinking: piece }) => {
                 (thinking, piece, Some(StreamEvent::Thinking))

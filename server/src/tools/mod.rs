@@ -1,1 +1,132 @@
-//! What the model may call.
+//! What the model may call. One file a tool: its spec and how it runs.
+//!
+//! Every tool acts in the sandbox. There is none yet in this version, so each answers that, and what to do.
+
+mod bash;
+mod edit_file;
+mod list_files;
+mod read_file;
+mod registry;
+mod search_files;
+mod write_file;
+
+pub use registry::Registry;
+
+use crate::claude::ToolSpec;
+use crate::conversation::ResultPart;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Something that the model may call.
+pub trait Tool: Send + Sync {
+    /// What the model is told of it.
+    fn spec(&self) -> ToolSpec;
+
+    /// Whether it changes nothing, so that several may run at once.
+    fn reads_only(&self) -> bool;
+
+    /// The call in a few words, for people. The input has not been checked yet.
+    fn title(&self, input: &Value) -> String;
+
+    /// Runs it. The input has been checked against the schema.
+    fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome>;
+}
+
+/// What a running tool has.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// Cancelled when the user stops the turn.
+    pub cancel: CancellationToken,
+    /// Takes the next piece of live output.
+    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+    /// Where commands run.
+    pub sandbox: Sandbox,
+}
+
+/// Where commands run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sandbox {
+    /// The user switched it off.
+    Off,
+    /// There is none in this version.
+    Missing,
+}
+
+/// What a tool answered.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolOutcome {
+    /// The answer.
+    pub content: Vec<ResultPart>,
+    /// Whether it is an error.
+    pub is_error: bool,
+    /// The exit code, for commands.
+    pub exit_code: Option<i32>,
+}
+
+impl ToolOutcome {
+    /// A good answer.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            content: vec![ResultPart::text(text)],
+            is_error: false,
+            exit_code: None,
+        }
+    }
+
+    /// An error that the model can act on.
+    pub fn error(text: impl Into<String>) -> Self {
+        Self {
+            is_error: true,
+            ..Self::text(text)
+        }
+    }
+
+    /// All text of it.
+    pub fn all_text(&self) -> String {
+        let texts = self.content.iter().map(|part| match part {
+            ResultPart::Text { text } => text.as_str(),
+            ResultPart::Image { .. } => "[image]",
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// The tools that come with Airlock, in the order in which the model sees them.
+pub fn built_in() -> Vec<Arc<dyn Tool>> {
+    vec![
+        Arc::new(bash::Bash),
+        Arc::new(read_file::ReadFile),
+        Arc::new(write_file::WriteFile),
+        Arc::new(edit_file::EditFile),
+        Arc::new(list_files::ListFiles),
+        Arc::new(search_files::SearchFiles),
+    ]
+}
+
+/// The answer of every tool that needs the sandbox while there is none.
+fn without_sandbox(context: &ToolContext) -> BoxFuture<'static, ToolOutcome> {
+    let text = match context.sandbox {
+        Sandbox::Off => {
+            "there is no sandbox, so nothing can run: the user switched it off (USE_SANDBOX=false). \
+             Answer without tools, or ask the user to switch it on"
+        }
+        Sandbox::Missing => {
+            "there is no sandbox, so nothing can run: this version of Airlock cannot start one yet. \
+             Answer without tools, and say so to the user"
+        }
+    };
+    Box::pin(std::future::ready(ToolOutcome::error(text)))
+}
+
+/// A text field of an unchecked input, cut to one line, for titles.
+fn field<'a>(input: &'a Value, name: &str) -> &'a str {
+    input
+        .get(name)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+        .lines()
+        .next()
+        .unwrap_or_default()
+}
