@@ -1,0 +1,278 @@
+//! The histories of one workspace.
+
+use super::entry::{Entry, Line};
+use super::{History, HistoryError, Loaded};
+use crate::environment::Environment;
+use crate::limits::{HISTORY_FILE_MAX_BYTES, HISTORY_LIST_MAX, HISTORY_NAME_SUFFIX_MAX};
+use crate::paths::WorkspaceRoot;
+use crate::storage;
+use jiff::{Timestamp, Zoned};
+use sha2::{Digest, Sha256};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+const SUFFIX: &str = ".jsonl";
+
+/// A folder with the histories of one workspace.
+#[derive(Clone, Debug)]
+pub struct HistoryFolder {
+    path: PathBuf,
+}
+
+/// A history as it is listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The session's id.
+    pub id: String,
+    /// The beginning of its first prompt.
+    pub title: String,
+    /// When it was last written to.
+    pub updated_at: Timestamp,
+    /// How many messages it holds.
+    pub messages: usize,
+}
+
+impl HistoryFolder {
+    /// The folder for a workspace. Two workspaces of the same name have two folders.
+    pub fn of(environment: &Environment, workspace: Option<&WorkspaceRoot>) -> Self {
+        let name = match workspace {
+            Some(root) => {
+                let digest = Sha256::digest(root.as_host().as_os_str().as_encoded_bytes());
+                let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+                let name: String = root
+                    .name()
+                    .chars()
+                    .map(|c| {
+                        if c.is_alphanumeric() || "-_.".contains(c) {
+                            c
+                        } else {
+                            '_'
+                        }
+                    })
+                    .collect();
+                format!("{name}-{digest}")
+            }
+            None => "no-workspace".to_owned(),
+        };
+        Self {
+            path: environment.state_dir.join("history").join(name),
+        }
+    }
+
+    /// Begins a history named after the time, with a suffix when that name is taken.
+    pub fn create(&self, now: &Zoned) -> Result<History, HistoryError> {
+        let fail = |path: &Path, source| HistoryError::Disk {
+            doing: "create",
+            path: path.to_owned(),
+            source,
+        };
+        storage::make_private_folder(&self.path).map_err(|error| fail(&self.path, error))?;
+        let stem = now.strftime("%Y%m%d-%H%M%S").to_string();
+        for number in 0..=HISTORY_NAME_SUFFIX_MAX {
+            let id = if number == 0 {
+                stem.clone()
+            } else {
+                format!("{stem}-{number}")
+            };
+            let path = self.file(&id);
+            match storage::open_private(&path, true) {
+                Ok(file) => return History::new(id, path, file, &Loaded::default()),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(fail(&path, error)),
+            }
+        }
+        Err(fail(
+            &self.path,
+            io::Error::new(io::ErrorKind::AlreadyExists, "every name is taken"),
+        ))
+    }
+
+    /// Opens a history to go on with it.
+    pub fn open(&self, id: &str) -> Result<(History, Loaded), HistoryError> {
+        let path = self.checked_file(id)?;
+        let fail = |doing| {
+            let path = path.clone();
+            move |source| HistoryError::Disk { doing, path, source }
+        };
+        let mut file = storage::open_private(&path, false).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => HistoryError::Unknown(id.to_owned()),
+            _ => fail("open")(error),
+        })?;
+        let mut bytes = Vec::new();
+        let limit = HISTORY_FILE_MAX_BYTES as u64;
+        Read::by_ref(&mut file)
+            .take(limit + 1)
+            .read_to_end(&mut bytes)
+            .map_err(fail("read"))?;
+        if bytes.len() as u64 > limit {
+            return Err(fail("read")(io::Error::new(
+                io::ErrorKind::FileTooLarge,
+                "too large to go on with",
+            )));
+        }
+        let loaded = Loaded::from_bytes(&bytes);
+        if loaded.lost_lines > 0 && loaded.header.is_none() && loaded.transcript.is_empty() {
+            return Err(HistoryError::Unreadable(path));
+        }
+        Ok((History::new(id.to_owned(), path, file, &loaded)?, loaded))
+    }
+
+    /// The newest histories in which something was said, newest first.
+    pub fn list(&self) -> Result<Vec<Summary>, HistoryError> {
+        let fail = |source| HistoryError::Disk {
+            doing: "list",
+            path: self.path.clone(),
+            source,
+        };
+        let names = storage::names_with_suffix(&self.path, SUFFIX).map_err(fail)?;
+        let mut summaries: Vec<Summary> = names
+            .iter()
+            .rev()
+            .filter_map(|name| self.summary(name.strip_suffix(SUFFIX)?))
+            .take(HISTORY_LIST_MAX)
+            .collect();
+        summaries.sort_by_key(|summary| std::cmp::Reverse(summary.updated_at));
+        Ok(summaries)
+    }
+
+    fn summary(&self, id: &str) -> Option<Summary> {
+        let file = storage::open_private(&self.file(id), false).ok()?;
+        let updated_at = file.metadata().ok()?.modified().ok()?.try_into().ok()?;
+        let mut bytes = Vec::new();
+        file.take(HISTORY_FILE_MAX_BYTES as u64)
+            .read_to_end(&mut bytes)
+            .ok()?;
+        let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
+        let first: Line = serde_json::from_slice(lines.peek()?).ok()?;
+        let Entry::Session(header) = first.entry else {
+            return None;
+        };
+        // The key order is our own writer's, so a message is known by its beginning; its content is not parsed.
+        let is_message = |line: &&[u8]| {
+            line.windows(TYPE_MESSAGE.len())
+                .take(80)
+                .any(|window| window == TYPE_MESSAGE)
+        };
+        Some(Summary {
+            id: id.to_owned(),
+            title: header.title,
+            updated_at,
+            messages: lines.filter(is_message).count(),
+        })
+    }
+
+    fn file(&self, id: &str) -> PathBuf {
+        self.path.join(format!("{id}{SUFFIX}"))
+    }
+
+    /// An id comes from outside: it must not be a path.
+    fn checked_file(&self, id: &str) -> Result<PathBuf, HistoryError> {
+        let plain =
+            !id.is_empty() && id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        if plain {
+            Ok(self.file(id))
+        } else {
+            Err(HistoryError::Unknown(id.to_owned()))
+        }
+    }
+}
+
+const TYPE_MESSAGE: &[u8] = b"\"type\":\"message\"";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::agent::history::Header;
+    use crate::conversation::Message;
+    use pretty_assertions::assert_eq;
+
+    fn folder(home: &Path) -> HistoryFolder {
+        HistoryFolder::of(&Environment::for_test(home, &[]), None)
+    }
+
+    async fn say(history: &History, text: &str) {
+        history
+            .append(Entry::Message(Message::user(text)))
+            .await
+            .await
+            .unwrap()
+            .unwrap();
+    }
+
+    fn header() -> Entry {
+        let (title, model, system) = ("title".into(), "m".into(), "s".into());
+        Entry::Session(Header {
+            version: Header::VERSION,
+            title,
+            model,
+            system,
+            tools: vec![],
+        })
+    }
+
+    #[tokio::test]
+    async fn what_was_appended_is_there_after_a_restart_and_goes_on() {
+        let home = tempfile::tempdir().unwrap();
+        let history = folder(home.path()).create(&Zoned::now()).unwrap();
+        let id = history.id().to_owned();
+        let _ = history.append(header()).await.await;
+        say(&history, "one").await;
+        history.close().await;
+        // What a kill leaves: a line without its end.
+        let path = folder(home.path()).file(&id);
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend(b"{\"at\":\"19");
+        std::fs::write(&path, bytes).unwrap();
+        let (history, loaded) = folder(home.path()).open(&id).unwrap();
+        assert_eq!(loaded.conversation, [Message::user("one")]);
+        say(&history, "two").await;
+        history.close().await;
+        let (_, loaded) = folder(home.path()).open(&id).unwrap();
+        assert_eq!(loaded.conversation, [Message::user("one"), Message::user("two")]);
+        assert_eq!(loaded.lost_lines, 0);
+    }
+
+    #[tokio::test]
+    async fn two_writers_of_one_history_are_refused() {
+        let home = tempfile::tempdir().unwrap();
+        let history = folder(home.path()).create(&Zoned::now()).unwrap();
+        assert!(matches!(
+            folder(home.path()).open(history.id()),
+            Err(HistoryError::InUse(_))
+        ));
+    }
+
+    #[tokio::test]
+    async fn names_never_clash_and_a_path_is_no_id() {
+        let home = tempfile::tempdir().unwrap();
+        let (folder, now) = (folder(home.path()), Zoned::now());
+        let first = folder.create(&now).unwrap();
+        let second = folder.create(&now).unwrap();
+        assert_eq!(second.id(), format!("{}-1", first.id()));
+        for id in ["../../etc/passwd", "/etc/passwd", "", "a/b", "."] {
+            assert!(matches!(folder.open(id), Err(HistoryError::Unknown(_))), "{id}");
+        }
+    }
+
+    #[tokio::test]
+    async fn beginning_anew_loses_nothing() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = folder(home.path());
+        let history = folder.create(&Zoned::now()).unwrap();
+        let _ = history.append(header()).await.await;
+        say(&history, "old").await;
+        history.begin_anew().await.unwrap();
+        let _ = history.append(header()).await.await;
+        say(&history, "new").await;
+        let listed: Vec<(String, usize)> = folder
+            .list()
+            .unwrap()
+            .into_iter()
+            .map(|summary| (summary.id, summary.messages))
+            .collect();
+        assert_eq!(listed.len(), 2);
+        assert!(listed.iter().all(|(_, messages)| *messages == 1));
+        let (_, old) = folder.open(&format!("{}-1", history.id())).unwrap();
+        assert_eq!(old.conversation, [Message::user("old")]);
+    }
+}
