@@ -1,0 +1,193 @@
+//! What a session used and what it cost.
+
+use super::update::UsageReport;
+use crate::claude::TokenUsage;
+use std::collections::BTreeMap;
+
+/// US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Prices {
+    /// Sent and not cached.
+    pub input: f64,
+    /// Received.
+    pub output: f64,
+    /// Read from the prompt cache.
+    pub cache_read: f64,
+    /// Written to the prompt cache.
+    pub cache_write: f64,
+}
+
+impl Prices {
+    /// Prices where caching costs what it usually costs: a tenth to read, a quarter more to write.
+    pub const fn usual(input: f64, output: f64) -> Self {
+        Self {
+            input,
+            output,
+            cache_read: input * 0.1,
+            cache_write: input * 1.25,
+        }
+    }
+
+    /// The list price of a model, where it is known. The user's own `[prices]` come first.
+    pub fn of(model: &str, own: &BTreeMap<String, Prices>) -> Option<Self> {
+        if let Some(prices) = own.get(model) {
+            return Some(*prices);
+        }
+        let known = [
+            ("claude-sonnet-5", Self::usual(3.0, 15.0)),
+            ("claude-sonnet-4", Self::usual(3.0, 15.0)),
+            ("claude-opus-4-5", Self::usual(5.0, 25.0)),
+            ("claude-opus-4-6", Self::usual(5.0, 25.0)),
+            ("claude-opus-4-7", Self::usual(5.0, 25.0)),
+            ("claude-opus-4-8", Self::usual(5.0, 25.0)),
+            ("claude-haiku-4-5", Self::usual(1.0, 5.0)),
+        ];
+        // Exactly that model, or a dated snapshot of it: a later minor version may cost something else.
+        let names = |known: &str| {
+            let rest = model.strip_prefix(known)?;
+            (rest.is_empty() || rest.strip_prefix('-').is_some_and(|date| date.len() == 8)).then_some(())
+        };
+        known
+            .iter()
+            .find_map(|(name, prices)| names(name).map(|()| *prices))
+    }
+
+    fn cost_usd(&self, tokens: &TokenUsage) -> f64 {
+        let parts = [
+            (tokens.input, self.input),
+            (tokens.output, self.output),
+            (tokens.cache_read, self.cache_read),
+            (tokens.cache_write, self.cache_write),
+        ];
+        parts
+            .iter()
+            .map(|(tokens, price)| *tokens as f64 * price / 1e6)
+            .sum()
+    }
+}
+
+/// What a session has used so far.
+#[derive(Clone, Debug)]
+pub struct Ledger {
+    tokens: TokenUsage,
+    /// `None` as soon as one message's price is not known.
+    cost_usd: Option<f64>,
+    context_used: u64,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            tokens: TokenUsage::default(),
+            cost_usd: Some(0.0),
+            context_used: 0,
+        }
+    }
+}
+
+impl Ledger {
+    /// Adds one message.
+    pub fn record(&mut self, tokens: &TokenUsage, prices: Option<Prices>) {
+        self.tokens.input += tokens.input;
+        self.tokens.output += tokens.output;
+        self.tokens.cache_read += tokens.cache_read;
+        self.tokens.cache_write += tokens.cache_write;
+        self.cost_usd = self
+            .cost_usd
+            .zip(prices)
+            .map(|(cost, prices)| cost + prices.cost_usd(tokens));
+        self.context_used = tokens.context();
+    }
+
+    /// What the conversation fills of the window.
+    pub fn context_used(&self) -> u64 {
+        self.context_used
+    }
+
+    /// After a compaction the conversation is smaller, roughly so.
+    pub fn set_context_used(&mut self, tokens: u64) {
+        self.context_used = tokens;
+    }
+
+    /// Why the session may spend no more, when that is so.
+    pub fn over_budget(&self, max_tokens: Option<u64>, max_cost_usd: Option<f64>) -> Option<String> {
+        let used = self.tokens.context();
+        if let Some(max) = max_tokens.filter(|max| used >= *max) {
+            return Some(format!(
+                "this session used {used} tokens and may use {max}: raise max_session_tokens, or start a new session"
+            ));
+        }
+        let (cost, max) = self
+            .cost_usd
+            .zip(max_cost_usd)
+            .filter(|(cost, max)| cost >= max)?;
+        Some(format!(
+            "this session cost ${cost:.2} and may cost ${max:.2}: raise max_session_cost_usd, or start a new session"
+        ))
+    }
+
+    /// For the front end.
+    pub fn report(&self, context_size: u64) -> UsageReport {
+        UsageReport {
+            input_tokens: self.tokens.input,
+            output_tokens: self.tokens.output,
+            cache_read_tokens: self.tokens.cache_read,
+            cache_write_tokens: self.tokens.cache_write,
+            cost_usd: self.cost_usd,
+            context_used: self.context_used,
+            context_size,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_price_is_for_that_model_and_its_snapshots_only() {
+        let own = BTreeMap::new();
+        assert!(Prices::of("claude-sonnet-5", &own).is_some());
+        assert!(Prices::of("claude-haiku-4-5-20251001", &own).is_some());
+        assert!(Prices::of("claude-sonnet-5-5", &own).is_none());
+        assert!(Prices::of("gpt", &own).is_none());
+    }
+
+    #[test]
+    fn an_unknown_price_makes_the_whole_cost_unknown_rather_than_wrong() {
+        let mut ledger = Ledger::default();
+        let tokens = TokenUsage {
+            input: 1_000_000,
+            output: 100_000,
+            cache_read: 0,
+            cache_write: 0,
+        };
+        ledger.record(&tokens, Some(Prices::usual(3.0, 15.0)));
+        assert_eq!(ledger.report(1).cost_usd, Some(4.5));
+        ledger.record(&tokens, None);
+        assert_eq!(ledger.report(1).cost_usd, None);
+    }
+
+    #[test]
+    fn a_budget_is_reached_and_says_what_to_do() {
+        let mut ledger = Ledger::default();
+        ledger.record(
+            &TokenUsage {
+                input: 100,
+                ..Default::default()
+            },
+            Some(Prices::usual(1e6, 1.0)),
+        );
+        assert_eq!(ledger.over_budget(Some(101), Some(100.5)), None);
+        assert!(
+            ledger
+                .over_budget(Some(100), None)
+                .is_some_and(|text| text.contains("max_session_tokens"))
+        );
+        assert!(
+            ledger
+                .over_budget(None, Some(99.0))
+                .is_some_and(|text| text.contains("max_session_cost_usd"))
+        );
+    }
+}
