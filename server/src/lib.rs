@@ -8,7 +8,7 @@
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
 //! | the Messages API; the tools | [`claude`], [`tools`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, limits, paths, secrets | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`] |
+//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`] |
 
 pub mod agent;
 pub mod claude;
@@ -18,7 +18,9 @@ pub mod conversation;
 pub mod environment;
 pub mod limits;
 pub mod lsp;
+pub mod nearest;
 pub mod paths;
+pub mod problem;
 pub mod secret;
 pub mod storage;
 pub mod tools;

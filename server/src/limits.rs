@@ -66,6 +66,32 @@ pub const TITLE_MAX_CHARS: usize = 80;
 
 /// A configuration file.
 pub const CONFIG_FILE_MAX_BYTES: usize = 256 << 10;
+/// A model's name.
+pub const MODEL_NAME_MAX_BYTES: usize = 256;
+/// What the user may set `max_tokens` to.
+pub const SETTING_TOKENS_MAX: u64 = 1_000_000;
+/// What the user may set `max_rounds` to.
+pub const SETTING_ROUNDS_MAX: u64 = 10_000;
+/// What the user may set `retries` to.
+pub const SETTING_RETRIES_MAX: u64 = 100;
+/// What the user may set a time in seconds to: a day.
+pub const SETTING_TIME_MAX_S: u64 = 86_400;
+/// A mistyped name that a known one is guessed for.
+pub const NAME_GUESS_MAX_BYTES: usize = 128;
+
+/// Files of a workspace that trust would make effective.
+pub const TRUST_FILES_MAX: usize = 1000;
+/// One of them.
+pub const TRUST_FILE_MAX_BYTES: usize = 32 << 20;
+/// All of them.
+pub const TRUST_FILES_TOTAL_MAX_BYTES: usize = 64 << 20;
+/// How deep their folders may nest.
+pub const TRUST_FOLDERS_MAX_DEPTH: usize = 12;
+/// The trust store.
+pub const TRUST_STORE_MAX_BYTES: usize = 16 << 20;
+/// How long another process may hold the trust store.
+pub const TRUST_LOCK_MAX_MS: u64 = 5_000;
+
 /// `AGENTS.md` or `CLAUDE.md`.
 pub const INSTRUCTIONS_FILE_MAX_BYTES: usize = 128 << 10;
 /// A slash command's markdown file.

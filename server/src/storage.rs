@@ -3,10 +3,14 @@
 //! What it writes is on the disk when it says so: a new file is synced before it takes its name, an appended
 //! line is synced before the call returns.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Write};
+pub mod beneath;
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 /// Reads a text file of at most `limit_bytes`; `None` when there is none.
 #[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
@@ -16,15 +20,7 @@ pub fn read_text(path: &Path, limit_bytes: usize) -> io::Result<Option<String>> 
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
     };
-    let mut bytes = Vec::new();
-    file.take(limit_bytes as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > limit_bytes {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("larger than {limit_bytes} bytes"),
-        ));
-    }
-    String::from_utf8(bytes)
+    String::from_utf8(beneath::read_bounded(file, limit_bytes)?)
         .map(Some)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"))
 }
@@ -109,4 +105,133 @@ pub fn keep_under_another_name(path: &Path) -> io::Result<PathBuf> {
         io::ErrorKind::AlreadyExists,
         "every name for it is taken",
     ))
+}
+
+/// Renames a file; one that had the new name is kept under a third.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn put_aside(path: &Path, aside: &Path) -> io::Result<()> {
+    if aside.symlink_metadata().is_ok() {
+        keep_under_another_name(aside)?;
+    }
+    std::fs::rename(path, aside)
+}
+
+/// Waits until no other process holds this lock file, and holds it until the file that comes back is dropped.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn lock(path: &Path, wait_max_ms: u64) -> io::Result<File> {
+    if let Some(folder) = path.parent() {
+        make_private_folder(folder)?;
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .open(path)?;
+    let deadline = Instant::now() + Duration::from_millis(wait_max_ms);
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(error)) => return Err(error),
+            // `File::lock` would wait for ever on a holder that was stopped.
+            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::TimedOut,
+                    "another airlock process holds it",
+                ));
+            }
+        }
+    }
+}
+
+/// A folder of the user's own and the folders in it, links followed, down to `depth_max`: the paths of its files,
+/// relative to it and sorted. More than `files_max` of them, or a deeper folder, are an error.
+pub fn files_below(folder: &Path, depth_max: usize, files_max: usize) -> io::Result<Vec<PathBuf>> {
+    let (mut files, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut waiting = vec![(PathBuf::new(), 0)];
+    while let Some((below, depth)) = waiting.pop() {
+        let Some(entries) = entries_once(&folder.join(&below), &mut seen)? else {
+            continue;
+        };
+        for name in entries {
+            let path = below.join(name);
+            // A link to nowhere, or what went away meanwhile, is no file.
+            let Ok(metadata) = folder.join(&path).metadata() else {
+                continue;
+            };
+            if metadata.is_dir() && depth == depth_max {
+                return Err(io::Error::other(format!(
+                    "{} is deeper than {depth_max} folders",
+                    path.display()
+                )));
+            } else if metadata.is_dir() {
+                waiting.push((path, depth + 1));
+            } else if metadata.is_file() && files.len() == files_max {
+                return Err(io::Error::other(format!("more than {files_max} files")));
+            } else if metadata.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// The names in a folder that exists and was not seen yet, under whatever name: links may go in circles.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+fn entries_once(folder: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<Option<Vec<std::ffi::OsString>>> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if !seen.insert(folder.canonicalize()?) {
+        return Ok(None);
+    }
+    entries
+        .map(|entry| Ok(entry?.file_name()))
+        .collect::<io::Result<_>>()
+        .map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_in_a_circle_end() {
+        let folder = tempfile::tempdir().unwrap();
+        replace(&folder.path().join("a/x.md"), b"").unwrap();
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("a/again")).unwrap();
+        assert_eq!(files_below(folder.path(), 4, 9).unwrap(), [Path::new("a/x.md")]);
+        assert!(files_below(folder.path(), 0, 9).is_err());
+        assert!(files_below(folder.path(), 4, 0).is_err());
+        assert!(files_below(&folder.path().join("none"), 4, 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_lock_that_is_held_is_waited_for_only_so_long() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lock");
+        let held = lock(&path, 0).unwrap();
+        assert_eq!(lock(&path, 0).unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop(held);
+        assert!(lock(&path, 0).is_ok());
+    }
+
+    #[test]
+    fn what_is_put_aside_overwrites_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, aside) = (folder.path().join("t.json"), folder.path().join("t.json.broken"));
+        for content in ["one", "two"] {
+            replace(&path, content.as_bytes()).unwrap();
+            put_aside(&path, &aside).unwrap();
+        }
+        assert_eq!(read_text(&aside, 9).unwrap().unwrap(), "two");
+        let older = folder.path().join("t.json-1.broken");
+        assert_eq!(read_text(&older, 9).unwrap().unwrap(), "one");
+    }
 }

@@ -1,0 +1,176 @@
+//! The user's own `config.toml`.
+
+use super::check::{self, Fault, fault};
+use super::file::{Entry, Source, Value, unknown_key};
+use super::settings::{IsolationWish, Prices, Settings};
+use crate::limits;
+use crate::problem::Problem;
+use crate::storage;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Every key that the file may hold.
+pub(super) const KEYS: [&str; 15] = [
+    "api_key",
+    "base_url",
+    "isolation",
+    "max_rounds",
+    "max_session_cost_usd",
+    "max_session_tokens",
+    "max_tokens",
+    "model",
+    "permission_timeout_s",
+    "prices",
+    "retries",
+    "safedir",
+    "stream_silence_s",
+    "thinking",
+    "use_sandbox",
+];
+
+const PRICE_KEYS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
+
+/// Puts what the file says into the settings, key by key.
+pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Problem>) {
+    let text = match storage::read_text(path, limits::CONFIG_FILE_MAX_BYTES) {
+        Ok(None) => return,
+        Ok(Some(text)) => text,
+        Err(error) => {
+            let what = format!("cannot be read: {error}");
+            let advice = "correct that; until then nothing in this file is used";
+            problems.push(Problem::in_file(path, what, advice));
+            return;
+        }
+    };
+    let source = Source { path, text: &text };
+    match source.entries() {
+        Err(problem) => problems.push(problem),
+        Ok(entries) => {
+            for Entry { key, line, value } in entries {
+                if key == "prices" {
+                    set_prices(&source, line, value, &mut settings.prices, problems);
+                } else if let Err(fault) = set(settings, &key, &value) {
+                    problems.push(source.problem(line, &key, fault));
+                }
+            }
+        }
+    }
+}
+
+fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Fault> {
+    let seconds = 1..=limits::SETTING_TIME_MAX_S;
+    match key {
+        "api_key" => settings.api_key = Some(check::api_key(value.text()?)?),
+        "base_url" => settings.base_url = check::base_url(value.text()?)?,
+        "isolation" => settings.isolation = isolation(settings, value)?,
+        "max_rounds" => settings.max_rounds = rounds(value)?,
+        "max_session_cost_usd" => settings.max_session_cost_usd = Some(check::usd(value.number()?)?),
+        "max_session_tokens" => settings.max_session_tokens = Some(session_tokens(value)?),
+        "max_tokens" => settings.max_tokens = check::small_in(value.whole()?, &check::TOKENS)?,
+        "model" => settings.model = check::model(value.text()?)?,
+        "permission_timeout_s" => settings.permission_timeout_s = check::whole_in(value.whole()?, &seconds)?,
+        "retries" => {
+            settings.retries = check::small_in(value.whole()?, &(0..=limits::SETTING_RETRIES_MAX))?;
+        }
+        "safedir" => settings.safedir = Some(safedir(value.text()?)?),
+        "stream_silence_s" => settings.stream_silence_s = check::whole_in(value.whole()?, &seconds)?,
+        "thinking" => settings.thinking = check::thinking(value.text()?)?,
+        "use_sandbox" => settings.use_sandbox = value.yes_or_no()?,
+        _ => return unknown_key(key, &KEYS),
+    }
+    Ok(())
+}
+
+/// A mistake in this one fails closed: who wrote `micorvm` does not get a container.
+fn isolation(settings: &mut Settings, value: &Value<'_>) -> Result<IsolationWish, Fault> {
+    let wish = value.text().and_then(check::isolation);
+    wish.map_err(|Fault { what, advice }| {
+        settings.isolation = IsolationWish::Microvm;
+        Fault {
+            what,
+            advice: format!("{advice}; until then nothing but a microVM is used"),
+        }
+    })
+}
+
+pub(super) fn rounds(value: &Value<'_>) -> Result<u32, Fault> {
+    check::small_in(value.whole()?, &(1..=limits::SETTING_ROUNDS_MAX))
+}
+
+pub(super) fn session_tokens(value: &Value<'_>) -> Result<u64, Fault> {
+    check::whole_in(value.whole()?, &(1..=i64::MAX as u64))
+}
+
+fn safedir(text: &str) -> Result<PathBuf, Fault> {
+    let path = PathBuf::from(text);
+    if !path.is_absolute() {
+        return fault("this is not an absolute path", "give the whole path, from / on");
+    }
+    Ok(path)
+}
+
+/// Reads `[prices."model"]`. A model with a mistake in its prices has none: a wrong cost is worse than no cost.
+fn set_prices<'t>(
+    source: &Source<'t>,
+    line: usize,
+    value: Value<'t>,
+    prices: &mut BTreeMap<String, Prices>,
+    problems: &mut Vec<Problem>,
+) {
+    let models = match value.table() {
+        Ok(table) => source.entries_of(table),
+        Err(fault) => return problems.push(source.problem(line, "prices", fault)),
+    };
+    for Entry {
+        key: model,
+        line,
+        value,
+    } in models
+    {
+        let entries = match value.table() {
+            Ok(table) => source.entries_of(table),
+            Err(fault) => {
+                problems.push(source.problem(line, &format!("prices.{model}"), fault));
+                continue;
+            }
+        };
+        match prices_of(&model, entries) {
+            Ok(found) => drop(prices.insert(model, found)),
+            Err((inner, key, fault)) => problems.push(source.problem(inner.unwrap_or(line), &key, fault)),
+        }
+    }
+}
+
+fn prices_of(model: &str, entries: Vec<Entry<'_>>) -> Result<Prices, (Option<usize>, String, Fault)> {
+    let mut found = BTreeMap::new();
+    for Entry { key, line, value } in entries {
+        let amount = if PRICE_KEYS.contains(&key.as_str()) {
+            value.number().and_then(check::usd)
+        } else if KEYS.contains(&key.as_str()) {
+            fault(
+                "this key is no price",
+                "move it above the first line in [brackets]",
+            )
+        } else {
+            unknown_key(&key, &PRICE_KEYS)
+        };
+        match amount {
+            Ok(amount) => drop(found.insert(key, amount)),
+            Err(fault) => return Err((Some(line), format!("prices.{model}.{key}"), fault)),
+        }
+    }
+    let take = |name: &str| match found.get(name) {
+        Some(amount) => Ok(*amount),
+        None => fault(
+            format!("{name} is missing"),
+            "give input, output, cache_read and cache_write, in USD for a million tokens",
+        )
+        .map_err(|fault| (None, format!("prices.{model}"), fault)),
+    };
+    Ok(Prices {
+        input: take("input")?,
+        output: take("output")?,
+        cache_read: take("cache_read")?,
+        cache_write: take("cache_write")?,
+    })
+}

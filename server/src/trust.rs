@@ -1,1 +1,0 @@
-//! The user's word that a workspace's own configuration may be used.
