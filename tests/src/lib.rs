@@ -2,5 +2,6 @@
 //! binary over its real pipes.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+pub mod components;
 pub mod deadline;
 pub mod scripted_claude;

@@ -2,5 +2,6 @@
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
 mod http;
+mod official_sdk;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
