@@ -1,2 +1,7 @@
-//! The world that Airlock is tested in.
+//! The world that Airlock is tested in: a scripted Claude over HTTP, and an editor that speaks LSP to the real
+//! binary over its real pipes.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
+
+pub mod components;
+pub mod deadline;
+pub mod scripted_claude;
