@@ -2,68 +2,44 @@
 
 use super::update::UsageReport;
 use crate::claude::TokenUsage;
+use crate::config::Prices;
 use std::collections::BTreeMap;
 
-/// US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Prices {
-    /// Sent and not cached.
-    pub input: f64,
-    /// Received.
-    pub output: f64,
-    /// Read from the prompt cache.
-    pub cache_read: f64,
-    /// Written to the prompt cache.
-    pub cache_write: f64,
+/// Prices where caching costs what it usually costs: a tenth to read, a quarter more to write.
+const fn usual(input: f64, output: f64) -> Prices {
+    Prices { input, output, cache_read: input * 0.1, cache_write: input * 1.25 }
 }
 
-impl Prices {
-    /// Prices where caching costs what it usually costs: a tenth to read, a quarter more to write.
-    pub const fn usual(input: f64, output: f64) -> Self {
-        Self {
-            input,
-            output,
-            cache_read: input * 0.1,
-            cache_write: input * 1.25,
-        }
-    }
+/// The list prices that are known.
+const KNOWN: [(&str, Prices); 7] = [
+    ("claude-sonnet-5", usual(3.0, 15.0)),
+    ("claude-sonnet-4-6", usual(3.0, 15.0)),
+    ("claude-opus-4-5", usual(5.0, 25.0)),
+    ("claude-opus-4-6", usual(5.0, 25.0)),
+    ("claude-opus-4-7", usual(5.0, 25.0)),
+    ("claude-opus-4-8", usual(5.0, 25.0)),
+    ("claude-haiku-4-5", usual(1.0, 5.0)),
+];
 
-    /// The list price of a model, where it is known. The user's own `[prices]` come first.
-    pub fn of(model: &str, own: &BTreeMap<String, Prices>) -> Option<Self> {
-        if let Some(prices) = own.get(model) {
-            return Some(*prices);
-        }
-        let known = [
-            ("claude-sonnet-5", Self::usual(3.0, 15.0)),
-            ("claude-sonnet-4", Self::usual(3.0, 15.0)),
-            ("claude-opus-4-5", Self::usual(5.0, 25.0)),
-            ("claude-opus-4-6", Self::usual(5.0, 25.0)),
-            ("claude-opus-4-7", Self::usual(5.0, 25.0)),
-            ("claude-opus-4-8", Self::usual(5.0, 25.0)),
-            ("claude-haiku-4-5", Self::usual(1.0, 5.0)),
-        ];
-        // Exactly that model, or a dated snapshot of it: a later minor version may cost something else.
-        let names = |known: &str| {
-            let rest = model.strip_prefix(known)?;
-            (rest.is_empty() || rest.strip_prefix('-').is_some_and(|date| date.len() == 8)).then_some(())
-        };
-        known
-            .iter()
-            .find_map(|(name, prices)| names(name).map(|()| *prices))
-    }
+/// What a model costs, where that is known. The user's own `[prices]` come first.
+pub fn prices_of(model: &str, own: &BTreeMap<String, Prices>) -> Option<Prices> {
+    // Exactly that model, or a dated snapshot of it: a later minor version may cost something else.
+    let is = |known: &str| {
+        let rest = model.strip_prefix(known);
+        rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('-').is_some_and(|date| date.len() == 8))
+    };
+    let known = || KNOWN.iter().find(|(name, _)| is(name)).map(|(_, prices)| prices);
+    own.get(model).or_else(known).copied()
+}
 
-    fn cost_usd(&self, tokens: &TokenUsage) -> f64 {
-        let parts = [
-            (tokens.input, self.input),
-            (tokens.output, self.output),
-            (tokens.cache_read, self.cache_read),
-            (tokens.cache_write, self.cache_write),
-        ];
-        parts
-            .iter()
-            .map(|(tokens, price)| *tokens as f64 * price / 1e6)
-            .sum()
-    }
+fn cost_usd(prices: &Prices, tokens: &TokenUsage) -> f64 {
+    let parts = [
+        (tokens.input, prices.input),
+        (tokens.output, prices.output),
+        (tokens.cache_read, prices.cache_read),
+        (tokens.cache_write, prices.cache_write),
+    ];
+    parts.iter().map(|(tokens, price)| *tokens as f64 * price / 1e6).sum()
 }
 
 /// What a session has used so far.
@@ -95,7 +71,7 @@ impl Ledger {
         self.cost_usd = self
             .cost_usd
             .zip(prices)
-            .map(|(cost, prices)| cost + prices.cost_usd(tokens));
+            .map(|(cost, prices)| cost + cost_usd(&prices, tokens));
         self.context_used = tokens.context();
     }
 
@@ -147,10 +123,10 @@ mod tests {
     #[test]
     fn a_price_is_for_that_model_and_its_snapshots_only() {
         let own = BTreeMap::new();
-        assert!(Prices::of("claude-sonnet-5", &own).is_some());
-        assert!(Prices::of("claude-haiku-4-5-20251001", &own).is_some());
-        assert!(Prices::of("claude-sonnet-5-5", &own).is_none());
-        assert!(Prices::of("gpt", &own).is_none());
+        assert!(prices_of("claude-sonnet-5", &own).is_some());
+        assert!(prices_of("claude-haiku-4-5-20251001", &own).is_some());
+        assert!(prices_of("claude-sonnet-5-5", &own).is_none());
+        assert!(prices_of("gpt", &own).is_none());
     }
 
     #[test]
@@ -162,7 +138,7 @@ mod tests {
             cache_read: 0,
             cache_write: 0,
         };
-        ledger.record(&tokens, Some(Prices::usual(3.0, 15.0)));
+        ledger.record(&tokens, Some(usual(3.0, 15.0)));
         assert_eq!(ledger.report(1).cost_usd, Some(4.5));
         ledger.record(&tokens, None);
         assert_eq!(ledger.report(1).cost_usd, None);
@@ -176,7 +152,7 @@ mod tests {
                 input: 100,
                 ..Default::default()
             },
-            Some(Prices::usual(1e6, 1.0)),
+            Some(usual(1e6, 1.0)),
         );
         assert_eq!(ledger.over_budget(Some(101), Some(100.5)), None);
         assert!(

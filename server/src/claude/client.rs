@@ -13,7 +13,7 @@ use futures::stream::BoxStream;
 use reqwest::header::HeaderMap;
 use std::collections::VecDeque;
 use std::error::Error;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// A way to the Messages API.
@@ -36,10 +36,18 @@ impl Claude {
         }
     }
 
-    /// Asks for a message. The answer arrives through the stream.
-    pub async fn ask(&self, request: &MessageRequest<'_>) -> Result<MessageStream, Failure> {
-        let body = serde_json::to_vec(&request.body())
-            .map_err(|error| Failure::lasting(format!("the request cannot be written: {error}")))?;
+    /// Asks for a message. The answer arrives through the stream. The request is written down at once, so the
+    /// future borrows nothing.
+    pub fn ask(
+        self: &Arc<Self>,
+        request: &MessageRequest<'_>,
+    ) -> impl Future<Output = Result<MessageStream, Failure>> + Send + use<> {
+        let (body, model) = (request.body().to_string(), request.model.to_owned());
+        let claude = Arc::clone(self);
+        async move { claude.send(body, &model).await }
+    }
+
+    async fn send(&self, body: String, model: &str) -> Result<MessageStream, Failure> {
         let sent = self
             .http()?
             .post(format!("{}/v1/messages", self.base_url))
@@ -52,7 +60,7 @@ impl Claude {
             .map_err(|_| self.silence())?
             .map_err(|error| self.unreachable(&error))?;
         if !response.status().is_success() {
-            return Err(self.refused(response, request.model).await);
+            return Err(self.refused(response, model).await);
         }
         Ok(MessageStream {
             bytes: response.bytes_stream().boxed(),

@@ -33,8 +33,6 @@ pub struct MessageRequest<'a> {
     pub messages: &'a [Message],
     /// Ask for thinking that is shown, where the model thinks when it wants to.
     pub adaptive_thinking: bool,
-    /// Forbid tool calls in this answer.
-    pub no_tools: bool,
 }
 
 impl MessageRequest<'_> {
@@ -51,9 +49,6 @@ impl MessageRequest<'_> {
         });
         if !self.tools.is_empty() {
             body["tools"] = json!(self.tools);
-            if self.no_tools {
-                body["tool_choice"] = json!({"type": "none"});
-            }
         }
         if self.adaptive_thinking {
             body["thinking"] = json!({"type": "adaptive", "display": "summarized"});

@@ -17,6 +17,7 @@ use crate::conversation::ResultPart;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// Something that the model may call.
@@ -39,10 +40,37 @@ pub trait Tool: Send + Sync {
 pub struct ToolContext {
     /// Cancelled when the user stops the turn.
     pub cancel: CancellationToken,
-    /// Takes the next piece of live output.
-    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+    /// Takes live output.
+    pub progress: Progress,
     /// Where commands run.
     pub sandbox: Sandbox,
+}
+
+/// Where a running tool's live output goes.
+#[derive(Clone)]
+pub struct Progress {
+    index: usize,
+    sink: Option<mpsc::Sender<(usize, String)>>,
+}
+
+impl Progress {
+    /// Live output of the call with this index.
+    pub fn of_call(index: usize, sink: mpsc::Sender<(usize, String)>) -> Self {
+        Self { index, sink: Some(sink) }
+    }
+
+    /// Live output that nobody wants.
+    pub fn nowhere() -> Self {
+        Self { index: 0, sink: None }
+    }
+
+    /// Shows the next piece; waits while the front end is slow.
+    pub async fn show(&self, output: String) {
+        if let Some(sink) = &self.sink {
+            // Nobody listens any more when the turn has ended.
+            let _ = sink.send((self.index, output)).await;
+        }
+    }
 }
 
 /// Where commands run.
@@ -63,6 +91,8 @@ pub struct ToolOutcome {
     pub is_error: bool,
     /// The exit code, for commands.
     pub exit_code: Option<i32>,
+    /// The user has seen it already, as live output.
+    pub shown: bool,
 }
 
 impl ToolOutcome {
@@ -72,6 +102,7 @@ impl ToolOutcome {
             content: vec![ResultPart::text(text)],
             is_error: false,
             exit_code: None,
+            shown: false,
         }
     }
 

@@ -150,7 +150,7 @@ fn bounded(mut outcome: ToolOutcome) -> ToolOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::{Sandbox, built_in};
+    use crate::tools::{Progress, Sandbox, built_in};
     use futures::future::BoxFuture;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
@@ -179,10 +179,9 @@ mod tests {
     }
 
     fn context() -> ToolContext {
-        let progress = Arc::new(|_: String| {});
         ToolContext {
             cancel: CancellationToken::new(),
-            progress,
+            progress: Progress::nowhere(),
             sandbox: Sandbox::Missing,
         }
     }

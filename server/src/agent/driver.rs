@@ -1,0 +1,262 @@
+//! Drives a turn: does what the machine wants and tells it what happened. The only place of the agent that waits.
+
+use super::compaction::{Compacted, Compactor};
+use super::history::{Entry, Saved};
+use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
+use super::session::{Session, State, TurnOver};
+use super::turn::{Arrived, Bounds, CallEnd, Compaction, Effect, Event, RepeatedCall, ToolCall, Turn, Verdict};
+use super::update::{NoticeLevel, Update};
+use super::usage::prices_of;
+use super::work::{Happened, Work};
+use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent};
+use crate::config::Thinking;
+use crate::conversation::Message;
+use crate::limits::TURN_LAST_SAVE_MAX_MS;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One turn on its way.
+pub(super) struct Driver<'a> {
+    session: &'a Session,
+    state: &'a mut State,
+    cancel: &'a CancellationToken,
+    model: String,
+    info: ModelInfo,
+    turn: Turn,
+    work: Work,
+}
+
+impl<'a> Driver<'a> {
+    /// A turn that has not begun. The header must be there.
+    pub(super) fn new(
+        session: &'a Session,
+        state: &'a mut State,
+        cancel: &'a CancellationToken,
+        model: String,
+        info: ModelInfo,
+    ) -> Self {
+        let bounds = Bounds {
+            rounds_max: state.settings.max_rounds,
+            retries_max: state.settings.retries,
+            context_size: info.context_size,
+        };
+        let turn = Turn::new(bounds, state.ledger.context_used(), state.ask_about_repeats);
+        Self { session, state, cancel, model, info, turn, work: Work::default() }
+    }
+
+    /// Runs the turn to its end.
+    pub(super) async fn run(mut self, prompt: Message) -> TurnOver {
+        let mut event = Event::Prompted(prompt);
+        loop {
+            for effect in self.turn.step(event) {
+                if let Effect::End { stop_reason, error } = effect {
+                    return TurnOver { stop_reason, error, quit: false };
+                }
+                self.perform(effect).await;
+            }
+            event = self.next_event().await;
+        }
+    }
+
+    async fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Append(message) => self.append(message).await,
+            Effect::AskModel => {
+                let request = self.session.agent.claude.ask(&self.request());
+                self.work.ask(Box::pin(request));
+            }
+            Effect::Wait(delay) => self.work.wait(delay),
+            Effect::RunTool { index, call } => self.run_tool(index, call),
+            Effect::StopTools => self.work.stop_tools(),
+            Effect::AskAboutRepeats(repeated) => self.ask_about_repeats(&repeated),
+            Effect::Compact => self.work.compact(),
+            Effect::Show(update) => self.session.outbox.push(update),
+            // `run` takes it.
+            Effect::End { .. } => {}
+        }
+    }
+
+    /// What happens next. A cancel comes before everything else.
+    async fn next_event(&mut self) -> Event {
+        if self.work.wants_compaction() {
+            return self.compact().await;
+        }
+        let happened = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Event::Cancelled { salvage: self.work.salvage() },
+            happened = self.work.next(&self.session.outbox) => happened,
+        };
+        match happened {
+            Happened::Event(event) => event,
+            Happened::Stream(StreamEvent::Text(text)) => Event::TextArrived(text),
+            Happened::Stream(StreamEvent::Thinking(text)) => Event::ThoughtArrived(text),
+            Happened::Stream(StreamEvent::ToolUse { id, name, input, defect }) => {
+                let tools = &self.session.agent.tools;
+                let (title, reads_only) = (tools.title(&name, &input), tools.reads_only(&name));
+                Event::CallArrived(ToolCall { id, name, input, defect, title, reads_only })
+            }
+            Happened::Stream(StreamEvent::Finished(message)) => self.message_arrived(message).await,
+            Happened::Stream(StreamEvent::Failed(failure)) | Happened::NoAnswer(failure) => {
+                Event::RequestFailed { failure, salvage: self.work.salvage(), jitter: jitter() }
+            }
+        }
+    }
+
+    async fn message_arrived(&mut self, message: Received) -> Event {
+        self.work.stop_asking();
+        self.record(&message.usage).await;
+        let settings = &self.state.settings;
+        let over_budget = self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
+        Event::MessageArrived(Arrived { message, over_budget })
+    }
+
+    async fn record(&mut self, usage: &crate::claude::TokenUsage) {
+        self.state.ledger.record(usage, prices_of(&self.model, &self.state.settings.prices));
+        self.session.outbox.push(Update::Usage(self.state.ledger.report(self.info.context_size)));
+        let entry = super::history::UsageEntry::new(&self.model, *usage);
+        // The message that follows is waited for, and lines are written in order.
+        drop(self.state.write(Entry::Usage(entry)).await);
+    }
+
+    async fn append(&mut self, message: Message) {
+        let saved = self.state.write(Entry::Message(message.clone())).await;
+        self.state.conversation.push(message);
+        self.until_saved(saved).await;
+    }
+
+    /// Waits until a line is on the disk; after a cancel not longer than the user would notice.
+    async fn until_saved(&mut self, saved: Option<Saved>) {
+        let Some(saved) = saved else { return };
+        let patience = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(TURN_LAST_SAVE_MAX_MS)).await;
+        };
+        let result = tokio::select! {
+            result = saved => result,
+            () = patience => return,
+        };
+        if let Ok(Err(error)) = result {
+            let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
+            let text = format!(
+                "the history {} cannot be written ({error}): the conversation goes on, but this part is not kept",
+                path.unwrap_or_default()
+            );
+            self.session.notice(NoticeLevel::Error, text);
+        }
+    }
+
+    fn request(&self) -> MessageRequest<'_> {
+        let header = self.state.header.as_ref();
+        MessageRequest {
+            model: &self.model,
+            max_tokens: self.max_tokens(),
+            system: header.map_or("", |header| &header.system),
+            tools: header.map_or(&[], |header| &header.tools),
+            messages: &self.state.conversation,
+            adaptive_thinking: self.adaptive_thinking(),
+        }
+    }
+
+    fn max_tokens(&self) -> u64 {
+        u64::from(self.state.settings.max_tokens).min(self.info.max_output.unwrap_or(u64::MAX))
+    }
+
+    fn adaptive_thinking(&self) -> bool {
+        self.info.adaptive_thinking && self.state.settings.thinking == Thinking::Auto
+    }
+
+    fn run_tool(&mut self, index: usize, call: ToolCall) {
+        let agent = std::sync::Arc::clone(&self.session.agent);
+        let context = self.work.tool_context(index, agent.sandbox());
+        self.work.run_tool(index, async move {
+            let outcome = agent.tools.run(&call.name, call.input, context).await;
+            let unseen = (!outcome.shown).then(|| outcome.all_text());
+            CallEnd { content: outcome.content, unseen, is_error: outcome.is_error, exit_code: outcome.exit_code }
+        });
+    }
+
+    fn ask_about_repeats(&mut self, repeated: &RepeatedCall) {
+        let option = |id: &str, label: &str, kind| PermissionOption { id: id.into(), label: label.into(), kind };
+        let request = PermissionRequest {
+            tool_call_id: repeated.call.id.clone(),
+            title: format!("The agent made the same call {} times with the same result. Go on?", repeated.times),
+            detail: format!("{}\n{}", repeated.call.title, repeated.call.input),
+            options: vec![
+                option("continue", "Continue", PermissionKind::AllowOnce),
+                option("continue_session", "Continue, do not ask again", PermissionKind::AllowSession),
+                option("stop", "Stop", PermissionKind::Reject),
+            ],
+        };
+        let asked = self.session.asker.ask(&self.session.id, request);
+        let wait_max = Duration::from_secs(self.state.settings.permission_timeout_s);
+        self.work.question(Box::pin(async move {
+            let answer = tokio::time::timeout(wait_max, asked).await.ok().flatten();
+            match answer.as_deref() {
+                Some("continue") => Verdict::GoOn,
+                Some("continue_session") => Verdict::GoOnForGood,
+                _ => Verdict::Stop,
+            }
+        }));
+    }
+
+    async fn compact(&mut self) -> Event {
+        self.work.compaction_begun();
+        let compaction = {
+            let MessageRequest { model, max_tokens, system, tools, messages, adaptive_thinking } = self.request();
+            let compactor = Compactor {
+                claude: &self.session.agent.claude,
+                model,
+                max_tokens,
+                system,
+                tools,
+                adaptive_thinking,
+                conversation: messages,
+                context_used: self.state.ledger.context_used(),
+                context_size: self.info.context_size,
+                retries_max: self.state.settings.retries,
+            };
+            tokio::select! {
+                biased;
+                () = self.cancel.cancelled() => return Event::Cancelled { salvage: Vec::new() },
+                compaction = compactor.compact() => compaction,
+            }
+        };
+        match compaction {
+            Ok(compacted) => self.begin_anew(compacted).await,
+            Err(failed) => Event::Compacted(failed),
+        }
+    }
+
+    async fn begin_anew(&mut self, compacted: Compacted) -> Event {
+        let Compacted { beginning, context_used, usage } = compacted;
+        self.record(&usage).await;
+        let saved = self.state.write(Entry::Compacted { message: beginning.clone() }).await;
+        self.state.conversation = vec![beginning];
+        self.state.ledger.set_context_used(context_used);
+        self.until_saved(saved).await;
+        self.session.notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
+        Event::Compacted(Compaction::Freed { context_used })
+    }
+
+    /// Compacts now, at the user's wish, outside of a turn's loop.
+    pub(super) async fn compact_only(mut self) -> Result<(u64, u64), String> {
+        let before = self.state.ledger.context_used();
+        match self.compact().await {
+            Event::Compacted(Compaction::Freed { context_used }) => Ok((before, context_used)),
+            Event::Compacted(Compaction::Failed(why)) => Err(why),
+            _ => Err("stopped".to_owned()),
+        }
+    }
+}
+
+impl Drop for Driver<'_> {
+    fn drop(&mut self) {
+        self.state.ask_about_repeats &= self.turn.asks_about_repeats();
+    }
+}
+
+/// Between 0 and 1; nothing depends on its quality.
+fn jitter() -> f64 {
+    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+    f64::from(nanos % 1_000_003) / 1_000_003.0
+}

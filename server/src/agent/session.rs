@@ -1,0 +1,284 @@
+//! A session: one conversation with its history, and at most one turn in work.
+//!
+//! Architecture invariant: every prompt that is taken gives exactly one `TurnEnd`, also when the turn panics. The
+//! turn owns the session's state while it runs; `prompt` and `cancel` only touch the slot below it and return at once.
+
+use super::Agent;
+use super::commands::built_in;
+use super::commands::custom::CustomCommands;
+use super::history::{Entry, Header, History, Loaded, Saved};
+use super::outbox::Outbox;
+use super::permission::{Asker, PermissionRequest};
+use super::prompt::Prompt;
+use super::replay;
+use super::turn_task::TurnTask;
+use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
+use super::usage::{Ledger, prices_of};
+use crate::config::Settings;
+use crate::conversation::Message;
+use crate::paths::WorkspaceRoot;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio_util::sync::CancellationToken;
+
+/// One conversation.
+pub struct Session {
+    pub(super) id: String,
+    pub(super) agent: Arc<Agent>,
+    pub(super) workspace: Option<WorkspaceRoot>,
+    pub(super) outbox: Outbox,
+    pub(super) asker: Arc<dyn Asker>,
+    slot: Mutex<Slot>,
+    slot_freed: Notify,
+    turns: AtomicU64,
+    pub(super) state: Arc<tokio::sync::Mutex<State>>,
+    commands: Mutex<Vec<CommandInfo>>,
+}
+
+/// Who is at work.
+enum Slot {
+    Idle,
+    Busy(CancellationToken),
+    Closed,
+}
+
+/// What a turn works on.
+pub(super) struct State {
+    /// The conversation as the API gets it.
+    pub(super) conversation: Vec<Message>,
+    /// `None`: it could not be kept, and the user was told.
+    pub(super) history: Option<History>,
+    /// What stays the same for the whole session; made with the first prompt.
+    pub(super) header: Option<Header>,
+    pub(super) model: String,
+    pub(super) ledger: Ledger,
+    pub(super) ask_about_repeats: bool,
+    pub(super) settings: Settings,
+    pub(super) custom: CustomCommands,
+    /// The day that the model was last told.
+    pub(super) told_date: Option<jiff::civil::Date>,
+}
+
+/// Why a prompt was not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// Another turn is in work.
+    #[error("a turn is in work in this session: wait for its end, or stop it")]
+    Busy,
+    /// The session is closed.
+    #[error("the session is closed: open another one")]
+    Closed,
+}
+
+impl Session {
+    pub(super) fn new(agent: Arc<Agent>, parts: Parts) -> Arc<Self> {
+        let Parts { id, workspace, asker, state } = parts;
+        let session = Arc::new(Self {
+            id,
+            agent,
+            workspace,
+            outbox: Outbox::default(),
+            asker,
+            slot: Mutex::new(Slot::Idle),
+            slot_freed: Notify::new(),
+            turns: AtomicU64::new(0),
+            commands: Mutex::new(built_in::all_infos(&state.custom)),
+            state: Arc::new(tokio::sync::Mutex::new(state)),
+        });
+        session
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The workspace it is about.
+    pub fn workspace(&self) -> Option<&WorkspaceRoot> {
+        self.workspace.as_ref()
+    }
+
+    /// What happens in it. One reader only.
+    pub fn outbox(&self) -> &Outbox {
+        &self.outbox
+    }
+
+    /// The slash commands there are.
+    pub fn commands(&self) -> Vec<CommandInfo> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether it takes no more prompts.
+    pub fn is_closed(&self) -> bool {
+        matches!(*self.slot(), Slot::Closed)
+    }
+
+    /// Begins a turn and gives its id at once. What comes of it arrives through the outbox.
+    pub fn prompt(self: &Arc<Self>, prompt: Prompt) -> Result<String, Refused> {
+        let cancel = CancellationToken::new();
+        {
+            let mut slot = self.slot();
+            match *slot {
+                Slot::Busy(_) => return Err(Refused::Busy),
+                Slot::Closed => return Err(Refused::Closed),
+                Slot::Idle => *slot = Slot::Busy(cancel.clone()),
+            }
+        }
+        let turn_id = format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1);
+        let (session, id) = (Arc::clone(self), turn_id.clone());
+        tokio::spawn(async move { session.see_through(id, prompt, cancel).await });
+        Ok(turn_id)
+    }
+
+    /// Stops the turn in work, if there is one.
+    pub fn cancel(&self) {
+        if let Slot::Busy(cancel) = &*self.slot() {
+            cancel.cancel();
+        }
+    }
+
+    /// Stops what is in work and takes no more. The history is whole when it returns.
+    pub async fn close(&self) {
+        loop {
+            let freed = self.slot_freed.notified();
+            {
+                let mut slot = self.slot();
+                match &*slot {
+                    Slot::Busy(cancel) => cancel.cancel(),
+                    Slot::Idle => *slot = Slot::Closed,
+                    Slot::Closed => break,
+                }
+                if matches!(*slot, Slot::Closed) {
+                    break;
+                }
+            }
+            freed.await;
+        }
+        let history = self.state.lock().await.history.take();
+        if let Some(history) = history {
+            let unused = self.state.lock().await.header.is_none();
+            if unused {
+                // It stays behind as an empty file when this fails, and is not listed.
+                let _ = history.discard().await;
+            } else {
+                history.close().await;
+            }
+        }
+        self.agent.forget(&self.id);
+        self.outbox.close();
+    }
+
+    /// Runs a turn in a task of its own and says how it ended, whatever happens to that task.
+    async fn see_through(self: Arc<Self>, turn_id: String, prompt: Prompt, cancel: CancellationToken) {
+        let task = TurnTask { session: Arc::clone(&self), turn_id: turn_id.clone(), cancel };
+        let end = tokio::spawn(task.run(prompt)).await.unwrap_or_else(|error| TurnOver {
+            stop_reason: StopReason::Error,
+            error: Some(format!("Airlock itself failed in this turn, which is a bug: {error}")),
+            quit: false,
+        });
+        // Free the slot first: who sees the end may send the next prompt at once.
+        *self.slot() = if end.quit { Slot::Closed } else { Slot::Idle };
+        self.outbox.push(Update::TurnEnd { turn_id, stop_reason: end.stop_reason, error: end.error });
+        self.slot_freed.notify_waiters();
+        if end.quit {
+            self.close().await;
+        }
+    }
+
+    /// Tells the user something.
+    pub(super) fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
+        self.outbox.push(Update::Notice { level, text: text.into() });
+    }
+
+    /// Says something in answer to a slash command.
+    pub(super) fn say(&self, text: impl Into<String>) {
+        self.outbox.push(Update::AgentMessageChunk { text: text.into() });
+    }
+
+    /// Asks the user; no answer in time is `None`.
+    pub(super) async fn ask(&self, request: PermissionRequest, wait_max_s: u64) -> Option<String> {
+        let known: Vec<String> = request.options.iter().map(|option| option.id.clone()).collect();
+        let answer = tokio::time::timeout(Duration::from_secs(wait_max_s), self.asker.ask(&self.id, request)).await;
+        answer.ok().flatten().filter(|id| known.contains(id))
+    }
+
+    pub(super) fn set_commands(&self, commands: Vec<CommandInfo>) {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&commands);
+        self.outbox.push(Update::Commands { commands });
+    }
+
+    pub(super) async fn lock_state(&self) -> OwnedMutexGuard<State> {
+        Arc::clone(&self.state).lock_owned().await
+    }
+
+    fn slot(&self) -> MutexGuard<'_, Slot> {
+        self.slot.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a session is made of.
+pub(super) struct Parts {
+    pub(super) id: String,
+    pub(super) workspace: Option<WorkspaceRoot>,
+    pub(super) asker: Arc<dyn Asker>,
+    pub(super) state: State,
+}
+
+/// How a turn ended.
+pub(super) struct TurnOver {
+    pub(super) stop_reason: StopReason,
+    pub(super) error: Option<String>,
+    /// The session ends with it.
+    pub(super) quit: bool,
+}
+
+impl State {
+    pub(super) fn new(settings: Settings, custom: CustomCommands, history: Option<History>) -> Self {
+        Self {
+            conversation: Vec::new(),
+            history,
+            header: None,
+            model: settings.model.clone(),
+            ledger: Ledger::default(),
+            ask_about_repeats: true,
+            settings,
+            custom,
+            told_date: None,
+        }
+    }
+
+    /// Goes on with what a history holds.
+    pub(super) fn resume(&mut self, loaded: Loaded) {
+        self.ledger = Ledger::default();
+        for usage in &loaded.usage {
+            self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
+        }
+        self.model = loaded
+            .model
+            .or_else(|| loaded.header.as_ref().map(|header| header.model.clone()))
+            .unwrap_or_else(|| self.settings.model.clone());
+        self.header = loaded.header;
+        self.conversation = loaded.conversation;
+        self.told_date = None;
+    }
+
+    /// Writes a line of history; `None` when nothing is kept.
+    pub(super) async fn write(&self, entry: Entry) -> Option<Saved> {
+        match &self.history {
+            Some(history) => Some(history.append(entry).await),
+            None => None,
+        }
+    }
+}
+
+/// Shows what was said before.
+pub(super) async fn show_transcript(session: &Session, transcript: &[Message]) {
+    for message in transcript {
+        session.outbox.room().await;
+        for update in replay::updates(message, &session.agent.tools) {
+            session.outbox.push(update);
+        }
+    }
+}

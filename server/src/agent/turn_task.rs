@@ -1,0 +1,154 @@
+//! What a prompt becomes: a slash command's answer, or a turn with the model.
+
+use super::commands::built_in::{self, CommandContext, Outcome};
+use super::commands::parse::SlashCommand;
+use super::commands::{custom, template};
+use super::driver::Driver;
+use super::history::{Entry, Header};
+use super::prompt::{Prompt, title};
+use super::session::{Session, State, TurnOver};
+use super::system_prompt::{INSTRUCTION_FILES, Instructions, system_prompt};
+use super::update::{NoticeLevel, StopReason, Update};
+use crate::limits::INSTRUCTIONS_FILE_MAX_BYTES;
+use crate::nearest::nearest;
+use crate::trust::TrustState;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// A turn in a task of its own.
+pub(super) struct TurnTask {
+    pub(super) session: Arc<Session>,
+    pub(super) turn_id: String,
+    pub(super) cancel: CancellationToken,
+}
+
+/// A prompt for the model, and the model for it when a command chose one.
+struct Ready {
+    prompt: Prompt,
+    model: Option<String>,
+}
+
+impl TurnTask {
+    /// Runs the turn to its end.
+    pub(super) async fn run(self, prompt: Prompt) -> TurnOver {
+        tracing::debug!(session = self.session.id, turn = self.turn_id, "turn begins");
+        let mut state = self.session.lock_state().await;
+        let ready = match SlashCommand::parse(&prompt.text) {
+            None => Ok(Ready { prompt: self.with_mentions(prompt), model: None }),
+            Some(command) => self.command(&mut state, prompt, &command).await,
+        };
+        match ready {
+            Ok(Ready { prompt, model }) => self.ask_model(&mut state, prompt, model).await,
+            Err(over) => over,
+        }
+    }
+
+    async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
+        let model = model.unwrap_or_else(|| state.model.clone());
+        self.begin(state, &prompt.text).await;
+        let info = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
+            info = self.session.agent.model_info(&model) => info,
+        };
+        let today = jiff::Zoned::now().date();
+        let untold = (state.told_date != Some(today)).then_some(today);
+        state.told_date = Some(today);
+        let message = prompt.into_message(untold);
+        Driver::new(&self.session, state, &self.cancel, model, info).run(message).await
+    }
+
+    /// With the first prompt of a session: what stays the same for the whole of it.
+    async fn begin(&self, state: &mut State, words: &str) {
+        if state.header.is_some() {
+            return;
+        }
+        let header = Header {
+            version: Header::VERSION,
+            title: title(words),
+            model: state.model.clone(),
+            system: self.system_prompt(),
+            tools: self.session.agent.tools.specs().to_vec(),
+        };
+        state.header = Some(header.clone());
+        // The prompt that follows is waited for, and lines are written in order.
+        drop(state.write(Entry::Session(header)).await);
+    }
+
+    fn system_prompt(&self) -> String {
+        let name = self.session.workspace.as_ref().map(|root| root.name());
+        let mut instructions = Vec::new();
+        if let Some(TrustState::Trusted(trusted)) = self.session.agent.trust_of(self.session.workspace.as_ref()) {
+            for file in INSTRUCTION_FILES {
+                match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
+                    Ok(Some(text)) => {
+                        instructions.push(Instructions { file: file.to_owned(), text });
+                        break;
+                    }
+                    Ok(None) => {}
+                    Err(problem) => self.session.notice(NoticeLevel::Warning, problem.to_string()),
+                }
+            }
+        }
+        system_prompt(name.as_deref(), &instructions)
+    }
+
+    /// A slash command: its answer ends the turn, or it stands for a prompt.
+    async fn command(&self, state: &mut State, prompt: Prompt, command: &SlashCommand) -> Result<Ready, TurnOver> {
+        if let Some(built_in) = built_in::find(&command.name) {
+            return Err(self.run_built_in(state, built_in, &command.arguments).await);
+        }
+        let Some(found) = state.custom.find(&command.name) else {
+            return Err(self.unknown_command(state, &command.name));
+        };
+        let expanded = found.expand(&command.arguments, &mut |path| self.session.agent.mentioned_file(self.session.workspace.as_ref(), path));
+        match expanded {
+            Ok(custom::Expanded { text, model, problems }) => {
+                for problem in problems {
+                    self.session.notice(NoticeLevel::Warning, problem);
+                }
+                self.session.outbox.push(Update::UserMessage { text: text.clone() });
+                Ok(Ready { prompt: Prompt { text, context: prompt.context }, model })
+            }
+            Err(problem) => Err(over(StopReason::Error, Some(problem.to_string()))),
+        }
+    }
+
+    async fn run_built_in(&self, state: &mut State, command: &dyn built_in::BuiltIn, arguments: &str) -> TurnOver {
+        let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
+        let outcome = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
+            outcome = command.run(context, arguments) => outcome,
+        };
+        match outcome {
+            Ok(Outcome::Done) => over(StopReason::EndTurn, None),
+            Ok(Outcome::Quit) => TurnOver { quit: true, ..over(StopReason::EndTurn, None) },
+            Err(why) => over(StopReason::Error, Some(why)),
+        }
+    }
+
+    fn unknown_command(&self, state: &State, name: &str) -> TurnOver {
+        let infos = built_in::all_infos(&state.custom);
+        let guess = nearest(name, infos.iter().map(|info| info.name.as_str()));
+        let advice = guess.map_or("/help lists those there are".to_owned(), |guess| format!("did you mean /{guess}?"));
+        over(StopReason::Error, Some(format!("there is no command /{name}: {advice}")))
+    }
+
+    /// Brings in the files that an ordinary prompt mentions with `@path`.
+    fn with_mentions(&self, prompt: Prompt) -> Prompt {
+        let read = &mut |path: &_| self.session.agent.mentioned_file(self.session.workspace.as_ref(), path);
+        let mentioned = template::mentioned_files(&prompt.text, read);
+        let mut prompt = prompt;
+        prompt.context.extend(mentioned.into_iter().map(|(path, text)| super::prompt::ContextItem {
+            name: path.to_string(),
+            text,
+            ..Default::default()
+        }));
+        prompt
+    }
+}
+
+fn over(stop_reason: StopReason, error: Option<String>) -> TurnOver {
+    TurnOver { stop_reason, error, quit: false }
+}

@@ -1,0 +1,185 @@
+//! What a turn is waiting for: the model, a pause, tools, the user. At most one of each kind but tools.
+
+use super::outbox::Outbox;
+use super::turn::{CallEnd, Event, Verdict};
+use crate::claude::{Failure, MessageStream, StreamEvent};
+use crate::conversation::{Block, ResultPart};
+use crate::tools::{Progress, Sandbox, ToolContext};
+use futures::future::BoxFuture;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::Sleep;
+use tokio_util::sync::CancellationToken;
+
+/// Pieces of live output that wait to be shown.
+const PROGRESS_WAITING_MAX: usize = 64;
+/// How long stopped tools may take to clean up before they are dropped.
+const TOOLS_STOP_MAX: Duration = Duration::from_secs(2);
+
+/// What a turn is waiting for.
+pub(super) struct Work {
+    asking: Option<Asking>,
+    pause: Option<Pin<Box<Sleep>>>,
+    question: Option<BoxFuture<'static, Verdict>>,
+    wants_compaction: bool,
+    tools: JoinSet<(usize, CallEnd)>,
+    /// Which call each task runs, to answer for one that panics.
+    running: Vec<(tokio::task::Id, usize)>,
+    stop_tools: CancellationToken,
+    progress: (mpsc::Sender<(usize, String)>, mpsc::Receiver<(usize, String)>),
+}
+
+enum Asking {
+    Connecting(BoxFuture<'static, Result<MessageStream, Failure>>),
+    Streaming(Box<MessageStream>),
+}
+
+/// What came of it.
+pub(super) enum Happened {
+    Event(Event),
+    Stream(StreamEvent),
+    /// The request failed before there was a stream.
+    NoAnswer(Failure),
+}
+
+impl Default for Work {
+    fn default() -> Self {
+        Self {
+            asking: None,
+            pause: None,
+            question: None,
+            wants_compaction: false,
+            tools: JoinSet::new(),
+            running: Vec::new(),
+            stop_tools: CancellationToken::new(),
+            progress: mpsc::channel(PROGRESS_WAITING_MAX),
+        }
+    }
+}
+
+impl Work {
+    pub(super) fn ask(&mut self, request: BoxFuture<'static, Result<MessageStream, Failure>>) {
+        self.asking = Some(Asking::Connecting(request));
+    }
+
+    pub(super) fn stop_asking(&mut self) {
+        self.asking = None;
+    }
+
+    /// Ends the stream and gives what can be kept of it.
+    pub(super) fn salvage(&mut self) -> Vec<Block> {
+        match self.asking.take() {
+            Some(Asking::Streaming(stream)) => stream.salvage(),
+            _ => Vec::new(),
+        }
+    }
+
+    pub(super) fn wait(&mut self, delay: Duration) {
+        self.pause = Some(Box::pin(tokio::time::sleep(delay)));
+    }
+
+    pub(super) fn question(&mut self, question: BoxFuture<'static, Verdict>) {
+        self.question = Some(question);
+    }
+
+    pub(super) fn compact(&mut self) {
+        self.wants_compaction = true;
+    }
+
+    pub(super) fn wants_compaction(&self) -> bool {
+        self.wants_compaction
+    }
+
+    pub(super) fn compaction_begun(&mut self) {
+        self.wants_compaction = false;
+    }
+
+    pub(super) fn tool_context(&self, index: usize, sandbox: Sandbox) -> ToolContext {
+        let progress = Progress::of_call(index, self.progress.0.clone());
+        ToolContext { cancel: self.stop_tools.child_token(), progress, sandbox }
+    }
+
+    pub(super) fn run_tool(&mut self, index: usize, tool: impl Future<Output = CallEnd> + Send + 'static) {
+        let task = self.tools.spawn(async move { (index, tool.await) });
+        self.running.push((task.id(), index));
+    }
+
+    /// Tells running tools to stop. They clean up on their own; the turn does not wait for them.
+    pub(super) fn stop_tools(&mut self) {
+        std::mem::take(&mut self.stop_tools).cancel();
+        let mut stopped = std::mem::take(&mut self.tools);
+        self.running.clear();
+        tokio::spawn(async move {
+            let all = async { while stopped.join_next().await.is_some() {} };
+            // What is not done by then is aborted when the set is dropped.
+            let _ = tokio::time::timeout(TOOLS_STOP_MAX, all).await;
+        });
+    }
+
+    /// The next thing that happens. Nothing is lost when the future is dropped.
+    pub(super) async fn next(&mut self, outbox: &Outbox) -> Happened {
+        let Self { asking, pause, question, tools, running, progress, .. } = self;
+        tokio::select! {
+            biased;
+            happened = stream(asking, outbox) => happened,
+            () = some(pause) => {
+                *pause = None;
+                Happened::Event(Event::BackoffElapsed)
+            }
+            verdict = some(question) => {
+                *question = None;
+                Happened::Event(Event::RepeatsJudged(verdict))
+            }
+            // Before the ends, so that a tool's last words come before its end.
+            Some((index, output)) = async { outbox.room().await; progress.1.recv().await } => {
+                Happened::Event(Event::ToolProgressed { index, output })
+            }
+            Some(joined) = tools.join_next_with_id() => {
+                let (index, end) = match joined {
+                    Ok((_, ended)) => ended,
+                    Err(error) => (index_of(running, error.id()), crashed()),
+                };
+                Happened::Event(Event::ToolFinished { index, end })
+            }
+        }
+    }
+}
+
+/// What the model's side brings; never, when it is not asked.
+async fn stream(asking: &mut Option<Asking>, outbox: &Outbox) -> Happened {
+    loop {
+        match asking {
+            None => std::future::pending().await,
+            Some(Asking::Connecting(request)) => match request.await {
+                Ok(stream) => *asking = Some(Asking::Streaming(Box::new(stream))),
+                Err(failure) => {
+                    *asking = None;
+                    return Happened::NoAnswer(failure);
+                }
+            },
+            Some(Asking::Streaming(stream)) => {
+                outbox.room().await;
+                return Happened::Stream(stream.next().await);
+            }
+        }
+    }
+}
+
+/// A future that may not be there: then it is never ready.
+async fn some<F: Future + Unpin>(future: &mut Option<F>) -> F::Output {
+    match future {
+        Some(future) => future.await,
+        None => std::future::pending().await,
+    }
+}
+
+fn index_of(running: &[(tokio::task::Id, usize)], task: tokio::task::Id) -> usize {
+    running.iter().find(|(id, _)| *id == task).map_or(usize::MAX, |(_, index)| *index)
+}
+
+fn crashed() -> CallEnd {
+    let text = "the tool itself crashed, which is a bug in Airlock or in the plugin";
+    CallEnd { content: vec![ResultPart::text(text)], unseen: Some(text.to_owned()), is_error: true, exit_code: None }
+}
