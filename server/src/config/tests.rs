@@ -100,6 +100,13 @@ fn variables_win_over_the_file() {
 }
 
 #[test]
+fn a_relative_safedir_variable_begins_where_the_process_was_started() {
+    let home = tempfile::tempdir().unwrap();
+    let (settings, _) = load(&Environment::for_test(home.path(), &[("SAFEDIR", "w")]));
+    assert_eq!(settings.safedir, Some(home.path().join("w")));
+}
+
+#[test]
 fn an_invalid_variable_is_named_and_leaves_the_file_s_value() {
     let variables = [
         ("ANTHROPIC_API_KEY", "   "),

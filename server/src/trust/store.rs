@@ -99,11 +99,8 @@ impl TrustStore {
             });
         }
         let files = now.digests();
-        self.change(|book| drop(book.workspaces.insert(key.to_owned(), files.clone())))?;
-        Ok(TrustedWorkspace {
-            root: root.clone(),
-            files,
-        })
+        self.change(|book| drop(book.workspaces.insert(key.to_owned(), files)))?;
+        Ok(TrustedWorkspace::new(root, &now))
     }
 
     /// Takes trust back; whether there was any.
@@ -178,16 +175,11 @@ impl Book {
 }
 
 fn compare(root: &WorkspaceRoot, trusted: &BTreeMap<String, Digest>, now: &Survey) -> TrustState {
-    let now = now.digests();
-    if *trusted == now {
-        TrustState::Trusted(TrustedWorkspace {
-            root: root.clone(),
-            files: now,
-        })
+    let files = difference(trusted, &now.digests());
+    if files.is_empty() {
+        TrustState::Trusted(TrustedWorkspace::new(root, now))
     } else {
-        TrustState::Changed {
-            files: difference(trusted, &now),
-        }
+        TrustState::Changed { files }
     }
 }
 

@@ -41,10 +41,15 @@ pub struct SurveyedFile {
 
 /// Looks over a workspace. One that has nothing to trust gives an empty survey.
 pub fn survey(root: &WorkspaceRoot) -> Result<Survey, TrustError> {
+    survey_within(root, TRUST_FILES_TOTAL_MAX_BYTES)
+}
+
+pub(super) fn survey_within(root: &WorkspaceRoot, total_max_bytes: usize) -> Result<Survey, TrustError> {
     let mut walk = Walk {
         root: root.as_host(),
         files: Vec::new(),
         bytes: 0,
+        total_max_bytes,
     };
     let top = Folder::open(root.as_host()).map_err(|error| walk.untrustable(Path::new(""), &error))?;
     for path in EFFECTIVE.map(Path::new) {
@@ -78,6 +83,7 @@ struct Walk<'r> {
     root: &'r Path,
     files: Vec<SurveyedFile>,
     bytes: usize,
+    total_max_bytes: usize,
 }
 
 impl Walk<'_> {
@@ -93,15 +99,15 @@ impl Walk<'_> {
                 let content = read_bounded(file, TRUST_FILE_MAX_BYTES)
                     .map_err(|error| self.untrustable(path, &error))?;
                 self.bytes += content.len();
-                if self.bytes > TRUST_FILES_TOTAL_MAX_BYTES {
-                    let reason =
-                        format!("with it there are more than {TRUST_FILES_TOTAL_MAX_BYTES} bytes to trust");
+                if self.bytes > self.total_max_bytes {
+                    let max = self.total_max_bytes;
+                    let reason = format!("with it there are more than {max} bytes to trust; make it smaller");
                     return Err(self.untrustable(path, reason));
                 }
                 self.add(path, content.len() as u64, None, Digest::of_file(&content))
             }
             Node::Folder(_) if depth == TRUST_FOLDERS_MAX_DEPTH => {
-                let reason = format!("it is deeper than {TRUST_FOLDERS_MAX_DEPTH} folders");
+                let reason = format!("it is deeper than {TRUST_FOLDERS_MAX_DEPTH} folders; move it up");
                 Err(self.untrustable(path, reason))
             }
             Node::Folder(folder) => self.visit_folder(path, &folder, depth),
@@ -134,7 +140,7 @@ impl Walk<'_> {
             return Err(self.untrustable(path, "its name cannot be shown; rename it"));
         };
         if self.files.len() == TRUST_FILES_MAX {
-            let reason = format!("with it there are more than {TRUST_FILES_MAX} files to trust");
+            let reason = format!("with it there are more than {TRUST_FILES_MAX} files to trust; remove some");
             return Err(self.untrustable(path, reason));
         }
         self.files.push(SurveyedFile {

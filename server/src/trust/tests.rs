@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::environment::Environment;
-use crate::limits::{TRUST_FILE_MAX_BYTES, TRUST_FILES_MAX, TRUST_FOLDERS_MAX_DEPTH};
+use crate::limits::{TRUST_FILE_MAX_BYTES, TRUST_FILES_MAX, TRUST_FOLDERS_MAX_DEPTH, TRUST_STORE_MAX_BYTES};
 use crate::paths::WorkspaceRoot;
 use crate::storage::{read_text, remove, replace};
 use pretty_assertions::assert_eq;
@@ -205,6 +205,35 @@ fn what_cannot_be_looked_at_as_a_whole_cannot_be_trusted() {
 fn write_unsynced(path: &Path, content: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, content).unwrap();
+}
+
+#[test]
+fn all_files_together_have_a_limit() {
+    let world = World::new(&FILES);
+    let total = FILES.iter().map(|(_, content)| content.len()).sum();
+    assert!(survey::survey_within(&world.root, total).is_ok());
+    let error = survey::survey_within(&world.root, total - 1)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("more than 21 bytes"), "{error}");
+}
+
+#[test]
+fn a_full_store_refuses_and_keeps_what_it_has() {
+    let world = World::new(&FILES);
+    let long = "x".repeat(TRUST_STORE_MAX_BYTES - 100);
+    let full = format!("{{\"version\":1,\"workspaces\":{{\"/{long}\":{{}}}}}}");
+    replace(&world.trust_file("trust.json"), full.as_bytes()).unwrap();
+    let error = world
+        .store
+        .trust(&world.root, &survey(&world.root).unwrap())
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("it is full"), "{error}");
+    assert_eq!(
+        read_text(&world.trust_file("trust.json"), TRUST_STORE_MAX_BYTES).unwrap(),
+        Some(full)
+    );
 }
 
 #[test]

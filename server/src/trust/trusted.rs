@@ -1,10 +1,10 @@
 //! A trusted workspace: the only way to its own configuration.
 
-use super::Digest;
+use super::{Digest, Survey};
 use crate::paths::WorkspaceRoot;
 use crate::problem::Problem;
 use crate::storage::beneath::{Folder, Node, read_bounded};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -13,11 +13,22 @@ use std::path::Path;
 /// A file that changed after the proof was made is refused, so there is no moment between looking and reading.
 #[derive(Clone, Debug)]
 pub struct TrustedWorkspace {
-    pub(super) root: WorkspaceRoot,
-    pub(super) files: BTreeMap<String, Digest>,
+    root: WorkspaceRoot,
+    files: BTreeMap<String, Digest>,
+    links: BTreeSet<String>,
 }
 
 impl TrustedWorkspace {
+    /// Only the store makes one.
+    pub(super) fn new(root: &WorkspaceRoot, trusted: &Survey) -> Self {
+        let links = trusted.files.iter().filter(|file| file.link_target.is_some());
+        Self {
+            root: root.clone(),
+            files: trusted.digests(),
+            links: links.map(|file| file.path.clone()).collect(),
+        }
+    }
+
     /// The workspace.
     pub fn root(&self) -> &WorkspaceRoot {
         &self.root
@@ -29,6 +40,11 @@ impl TrustedWorkspace {
             .keys()
             .map(String::as_str)
             .filter(move |path| Path::new(path).starts_with(folder))
+    }
+
+    /// Whether this is a link. Links are not followed.
+    pub fn is_link(&self, path: &str) -> bool {
+        self.links.contains(path)
     }
 
     /// Reads a trusted text file; `None` when there was none to trust.
