@@ -89,18 +89,12 @@ pub enum ResultPart {
 impl Message {
     /// A user's message of one text.
     pub fn user(text: impl Into<String>) -> Self {
-        Self {
-            role: Role::User,
-            content: vec![Block::text(text)],
-        }
+        Self { role: Role::User, content: vec![Block::text(text)] }
     }
 
     /// A model's message.
     pub fn assistant(content: Vec<Block>) -> Self {
-        Self {
-            role: Role::Assistant,
-            content,
-        }
+        Self { role: Role::Assistant, content }
     }
 
     /// All text of the message.
@@ -123,10 +117,7 @@ impl Message {
     /// How many tokens the message is, roughly: used only until the API tells the true number.
     pub fn estimated_tokens(&self) -> u64 {
         const BYTES_PER_TOKEN: u64 = 3;
-        self.content
-            .iter()
-            .map(|block| block.weight_bytes() as u64 / BYTES_PER_TOKEN + 4)
-            .sum()
+        self.content.iter().map(|block| block.weight_bytes() as u64 / BYTES_PER_TOKEN + 4).sum()
     }
 }
 

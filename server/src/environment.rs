@@ -34,17 +34,13 @@ const VARIABLES: [&str; 9] = [
 
 impl Environment {
     /// Reads the environment of this process.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "this module owns the process environment"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "this module owns the process environment")]
     pub fn of_process() -> anyhow::Result<Self> {
         let directories = etcetera::choose_base_strategy()
             .map_err(|_| anyhow::anyhow!("no home directory: set HOME to yours and start again"))?;
         let state_base = directories.state_dir().unwrap_or_else(|| directories.data_dir());
-        let variables = VARIABLES
-            .iter()
-            .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        let variables =
+            VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
         Ok(Self {
             variables: variables.collect(),
             config_dir: directories.config_dir().join("airlock"),
@@ -69,9 +65,6 @@ impl Environment {
     /// A variable; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.contains(&name), "{name} is not in VARIABLES");
-        self.variables
-            .get(name)
-            .map(String::as_str)
-            .filter(|value| !value.is_empty())
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 }

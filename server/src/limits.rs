@@ -100,6 +100,8 @@ pub const COMMAND_FILE_MAX_BYTES: usize = 128 << 10;
 pub const COMMAND_FILES_MAX: usize = 500;
 /// How deep slash-command folders may nest.
 pub const COMMAND_FOLDERS_MAX_DEPTH: usize = 4;
+/// A slash command's description or hint.
+pub const COMMAND_DESCRIPTION_MAX_CHARS: usize = 200;
 /// A file that a prompt or slash command brings in with `@file`.
 pub const MENTIONED_FILE_MAX_BYTES: usize = 256 << 10;
 

@@ -4,8 +4,9 @@ use crate::limits::NAME_GUESS_MAX_BYTES;
 
 /// The known name nearest to a mistyped one; `None` when nothing is near enough to be helpful.
 ///
-/// Near is, best first: the same but for letter case and `-`, `_`; the last part of a name with namespaces
-/// (`commit` for `git:commit`); a slip of the fingers; a beginning of a known name, or a known name with more behind it.
+/// Near is: the same but for letter case and `-`, `_`; a slip of the fingers; a beginning of a known name, or a
+/// known name with more behind it; and each of these for the last part of a name with namespaces (`commit` for
+/// `git:commit`).
 pub fn nearest<'k>(untrusted_name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if untrusted_name.is_empty() || untrusted_name.len() > NAME_GUESS_MAX_BYTES {
         return None;
@@ -18,23 +19,24 @@ pub fn nearest<'k>(untrusted_name: &str, known: impl IntoIterator<Item = &'k str
         .map(|(_, name)| name)
 }
 
-/// How far apart two names are, as something to sort by; `None` when they have nothing to do with each other.
+/// How far a name is from a known one, which may be meant without its namespaces.
 fn distance(typed: &str, known: &str) -> Option<(usize, usize)> {
+    let without_namespace = known.rsplit_once(':').and_then(|(_, last)| apart(typed, last));
+    let without_namespace = without_namespace.map(|(slips, rest)| (slips + 1, rest));
+    apart(typed, known).into_iter().chain(without_namespace).min()
+}
+
+/// How far apart two names are, as something to sort by; `None` when they have nothing to do with each other.
+fn apart(typed: &str, known: &str) -> Option<(usize, usize)> {
     let slips = strsim::osa_distance(typed, known);
-    let length = typed.chars().count().max(known.chars().count());
-    let length_difference = known.chars().count().abs_diff(typed.chars().count());
-    if slips == 0 {
-        return Some((0, 0));
+    let (typed_length, known_length) = (typed.chars().count(), known.chars().count());
+    let length = typed_length.max(known_length);
+    let rest = known_length.abs_diff(typed_length);
+    // A beginning counts as two slips at most, so that `/se` finds `/sessions` but `/halp` still finds `/help`.
+    if known.starts_with(typed) || (known_length >= 3 && typed.starts_with(known)) {
+        return Some((slips.min(2), rest));
     }
-    if known.rsplit_once(':').is_some_and(|(_, last)| last == typed) {
-        return Some((1, length_difference));
-    }
-    let begins = known.starts_with(typed) || (known.chars().count() >= 3 && typed.starts_with(known));
-    if slips <= 1.max(length / 3) && slips < length {
-        // A beginning counts as two slips at most, so that `/se` finds `/sessions` but `/halp` still finds `/help`.
-        return Some((1 + if begins { slips.min(2) } else { slips }, length_difference));
-    }
-    begins.then_some((3, length_difference))
+    (slips < length && slips <= 1.max(length / 3)).then_some((slips, rest))
 }
 
 fn folded(name: &str) -> String {
@@ -45,16 +47,8 @@ fn folded(name: &str) -> String {
 mod tests {
     use super::*;
 
-    const KNOWN: [&str; 8] = [
-        "help",
-        "clear",
-        "quit",
-        "load",
-        "sessions",
-        "model",
-        "max_tokens",
-        "git:commit",
-    ];
+    const KNOWN: [&str; 8] =
+        ["help", "clear", "quit", "load", "sessions", "model", "max_tokens", "git:commit"];
 
     #[test]
     fn a_slip_a_beginning_or_another_case_finds_the_name() {
@@ -69,6 +63,7 @@ mod tests {
             ("max-tokens", "max_tokens"),
             ("maxtokens", "max_tokens"),
             ("commit", "git:commit"),
+            ("comit", "git:commit"),
             ("git:comit", "git:commit"),
         ] {
             assert_eq!(nearest(typed, KNOWN), Some(expected), "{typed}");

@@ -12,10 +12,7 @@ impl WorkspaceRoot {
     pub fn open(untrusted_path: &Path) -> Result<Self, PathError> {
         let resolved = untrusted_path
             .canonicalize()
-            .map_err(|source| PathError::NoWorkspace {
-                path: untrusted_path.to_owned(),
-                source,
-            })?;
+            .map_err(|source| PathError::NoWorkspace { path: untrusted_path.to_owned(), source })?;
         if !resolved.is_dir() {
             return Err(PathError::NotAFolder(resolved));
         }
@@ -29,9 +26,7 @@ impl WorkspaceRoot {
 
     /// The folder's own name, for people.
     pub fn name(&self) -> String {
-        self.0
-            .file_name()
-            .map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned())
+        self.0.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned())
     }
 
     /// The host path of something inside. It says nothing about links on the way.
@@ -120,16 +115,7 @@ mod tests {
 
     #[test]
     fn whatever_could_lead_outside_is_refused() {
-        for path in [
-            "..",
-            "a/../b",
-            "/etc/passwd",
-            "~",
-            "~/x",
-            "a\0b",
-            "./../x",
-            "a/..",
-        ] {
+        for path in ["..", "a/../b", "/etc/passwd", "~", "~/x", "a\0b", "./../x", "a/.."] {
             assert!(WorkspacePath::parse(path).is_err(), "{path:?}");
         }
     }

@@ -32,10 +32,7 @@ impl Problem {
     /// A problem with a file as a whole.
     pub fn in_file(path: &Path, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
-            place: Place::File {
-                path: path.to_owned(),
-                line: None,
-            },
+            place: Place::File { path: path.to_owned(), line: None },
             what: what.into(),
             advice: advice.into(),
         }
@@ -44,21 +41,14 @@ impl Problem {
     /// A problem in one line of a file, counted from 1.
     pub fn at_line(path: &Path, line: usize, what: impl Into<String>, advice: impl Into<String>) -> Self {
         Self {
-            place: Place::File {
-                path: path.to_owned(),
-                line: Some(line),
-            },
+            place: Place::File { path: path.to_owned(), line: Some(line) },
             ..Self::in_file(path, what, advice)
         }
     }
 
     /// A problem with the value of an environment variable.
     pub fn in_variable(name: &str, what: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self {
-            place: Place::Variable(name.to_owned()),
-            what: what.into(),
-            advice: advice.into(),
-        }
+        Self { place: Place::Variable(name.to_owned()), what: what.into(), advice: advice.into() }
     }
 }
 
@@ -73,10 +63,7 @@ impl fmt::Display for Place {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File { path, line: None } => write!(formatter, "{}", path.display()),
-            Self::File {
-                path,
-                line: Some(line),
-            } => write!(formatter, "{}:{line}", path.display()),
+            Self::File { path, line: Some(line) } => write!(formatter, "{}:{line}", path.display()),
             Self::Variable(name) => write!(formatter, "environment variable {name}"),
         }
     }
@@ -91,9 +78,6 @@ mod tests {
         let problem = Problem::at_line(Path::new("/c/config.toml"), 3, "no such key", "remove it");
         assert_eq!(problem.to_string(), "/c/config.toml:3: no such key; remove it");
         let problem = Problem::in_variable("MODEL", "blank", "name a model");
-        assert_eq!(
-            problem.to_string(),
-            "environment variable MODEL: blank; name a model"
-        );
+        assert_eq!(problem.to_string(), "environment variable MODEL: blank; name a model");
     }
 }

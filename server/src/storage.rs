@@ -27,9 +27,8 @@ pub fn read_text(path: &Path, limit_bytes: usize) -> io::Result<Option<String>> 
 
 /// Replaces a file as a whole: readers see the old content or the new, never a torn one.
 pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder = path
-        .parent()
-        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no parent folder"))?;
+    let folder =
+        path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no parent folder"))?;
     make_private_folder(folder)?;
     let mut temporary = tempfile::NamedTempFile::new_in(folder)?;
     temporary.write_all(content)?;
@@ -40,10 +39,7 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 
 /// Makes a folder that only the user can look into, with its parents.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.
@@ -101,10 +97,7 @@ pub fn keep_under_another_name(path: &Path) -> io::Result<PathBuf> {
             result => return result.map(|()| other),
         }
     }
-    Err(io::Error::new(
-        io::ErrorKind::AlreadyExists,
-        "every name for it is taken",
-    ))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "every name for it is taken"))
 }
 
 /// Renames a file; one that had the new name is kept under a third.
@@ -122,12 +115,7 @@ pub fn lock(path: &Path, wait_max_ms: u64) -> io::Result<File> {
     if let Some(folder) = path.parent() {
         make_private_folder(folder)?;
     }
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .open(path)?;
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(path)?;
     let deadline = Instant::now() + Duration::from_millis(wait_max_ms);
     loop {
         match file.try_lock() {
@@ -138,10 +126,7 @@ pub fn lock(path: &Path, wait_max_ms: u64) -> io::Result<File> {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Err(TryLockError::WouldBlock) => {
-                return Err(io::Error::new(
-                    io::ErrorKind::TimedOut,
-                    "another airlock process holds it",
-                ));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, "another airlock process holds it"));
             }
         }
     }
@@ -191,10 +176,7 @@ fn entries_once(folder: &Path, seen: &mut BTreeSet<PathBuf>) -> io::Result<Optio
     if !seen.insert(folder.canonicalize()?) {
         return Ok(None);
     }
-    entries
-        .map(|entry| Ok(entry?.file_name()))
-        .collect::<io::Result<_>>()
-        .map(Some)
+    entries.map(|entry| Ok(entry?.file_name())).collect::<io::Result<_>>().map(Some)
 }
 
 #[cfg(test)]

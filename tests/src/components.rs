@@ -9,21 +9,13 @@ pub fn python() -> PathBuf {
 
 fn installed(path: &str) -> PathBuf {
     let found = cache().join(path);
-    assert!(
-        found.exists(),
-        "{} is missing: run cargo xtask test, which sets it up",
-        found.display()
-    );
+    assert!(found.exists(), "{} is missing: run cargo xtask test, which sets it up", found.display());
     found
 }
 
 /// As xtask tells it, or where xtask would put it.
 fn cache() -> PathBuf {
-    let told = |name: &str| {
-        std::env::var_os(name)
-            .filter(|value| !value.is_empty())
-            .map(PathBuf::from)
-    };
+    let told = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     told("AIRLOCK_TEST_CACHE").unwrap_or_else(|| {
         told("XDG_CACHE_HOME")
             .or_else(|| Some(told("HOME")?.join(".cache")))

@@ -22,8 +22,7 @@ impl Http {
 
     /// Posts a message with all headers that the API asks for.
     pub(crate) async fn post(&self, body: &Value) -> reqwest::Result<reqwest::Response> {
-        self.post_with(body, &[("x-api-key", "key"), ("anthropic-version", "2023-06-01")])
-            .await
+        self.post_with(body, &[("x-api-key", "key"), ("anthropic-version", "2023-06-01")]).await
     }
 
     /// Posts a message with these headers only.

@@ -20,22 +20,13 @@ async fn sdk(scenario: &str, claude: &ScriptedClaude) {
         .await
         .expect("python starts");
     let stderr = String::from_utf8_lossy(&output.stderr);
-    assert!(
-        output.status.success(),
-        "the SDK is not content with `{scenario}`:\n{stderr}"
-    );
+    assert!(output.status.success(), "the SDK is not content with `{scenario}`:\n{stderr}");
 }
 
 #[tokio::test]
 async fn the_sdk_streams_text_with_its_usage() {
     let claude = ScriptedClaude::start().await;
-    claude.push(
-        Reply::new()
-            .text_in(["Hel", "lo ", "wörld 🌍"])
-            .ping()
-            .usage(11, 22)
-            .cached(33, 44),
-    );
+    claude.push(Reply::new().text_in(["Hel", "lo ", "wörld 🌍"]).ping().usage(11, 22).cached(33, 44));
     sdk("text", &claude).await;
     claude.finish();
 }

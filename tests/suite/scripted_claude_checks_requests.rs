@@ -11,16 +11,9 @@ async fn all_refused(cases: Vec<(Value, &str)>) {
     let count = cases.len();
     for (body, expected) in cases {
         let (status, error) = http.refused(&body).await;
-        assert_eq!(
-            (status, &error["type"]),
-            (400, &json!("invalid_request_error")),
-            "{body}"
-        );
+        assert_eq!((status, &error["type"]), (400, &json!("invalid_request_error")), "{body}");
         let message = error["message"].as_str().expect("a message");
-        assert!(
-            message.contains(expected),
-            "{body}\nexpected {expected:?}, got {message:?}"
-        );
+        assert!(message.contains(expected), "{body}\nexpected {expected:?}, got {message:?}");
     }
     assert_eq!(claude.take_problems().len(), count, "each is noted as a problem");
 }
@@ -58,29 +51,17 @@ async fn calls_and_results_must_pair() {
     let orphan = "unexpected `tool_use_id`";
     all_refused(vec![
         (
-            after_question(&[
-                assistant(&[call("toolu_1"), call("toolu_2")]),
-                user(&[result("toolu_1")]),
-            ]),
+            after_question(&[assistant(&[call("toolu_1"), call("toolu_2")]), user(&[result("toolu_1")])]),
             unanswered,
         ),
-        (
-            after_question(&[assistant(&[call("toolu_2")]), user(&[text("and?")])]),
-            unanswered,
-        ),
+        (after_question(&[assistant(&[call("toolu_2")]), user(&[text("and?")])]), unanswered),
         (conversation(json!([user(&[result("toolu_1")])])), orphan),
         (
-            after_question(&[
-                assistant(&[call("toolu_1")]),
-                user(&[result("toolu_1"), result("toolu_1")]),
-            ]),
+            after_question(&[assistant(&[call("toolu_1")]), user(&[result("toolu_1"), result("toolu_1")])]),
             orphan,
         ),
         (
-            after_question(&[
-                assistant(&[call("toolu_1")]),
-                user(&[text("so"), result("toolu_1")]),
-            ]),
+            after_question(&[assistant(&[call("toolu_1")]), user(&[text("so"), result("toolu_1")])]),
             "must come first",
         ),
         (
@@ -92,10 +73,7 @@ async fn calls_and_results_must_pair() {
             ]),
             "ids must be unique",
         ),
-        (
-            after_question(&[assistant(&[text("I think")])]),
-            "must end with a user message",
-        ),
+        (after_question(&[assistant(&[text("I think")])]), "must end with a user message"),
     ])
     .await;
 }
@@ -105,41 +83,17 @@ async fn blocks_must_be_well_formed() {
     let answered = |block: Value| after_question(&[assistant(&[block]), user(&[text("go on")])]);
     all_refused(vec![
         (conversation(json!([])), "at least one message"),
-        (
-            conversation(json!([assistant(&[text("hi")])])),
-            "first message must use",
-        ),
+        (conversation(json!([assistant(&[text("hi")])])), "first message must use"),
         (question(""), "non-empty"),
         (question(" \n"), "non-whitespace"),
         (conversation(json!([user(&[])])), "non-empty content"),
-        (
-            conversation(json!([user(&[json!({"text": "hi"})])])),
-            "type: Field required",
-        ),
-        (
-            conversation(json!([user(&[json!({"type": "novelty"})])])),
-            "expected tags",
-        ),
-        (
-            conversation(json!([user(&[call("toolu_1")])])),
-            "not permitted in user",
-        ),
-        (
-            answered(json!({"type": "text", "text": "a", "index": 0})),
-            "index: Extra inputs",
-        ),
-        (
-            answered(json!({"type": "thinking", "thinking": "hm", "signature": ""})),
-            "signature",
-        ),
-        (
-            answered(json!({"type": "thinking", "thinking": "hm"})),
-            "signature",
-        ),
-        (
-            answered(json!({"type": "tool_use", "id": "t", "name": "bash", "input": "{}"})),
-            "dictionary",
-        ),
+        (conversation(json!([user(&[json!({"text": "hi"})])])), "type: Field required"),
+        (conversation(json!([user(&[json!({"type": "novelty"})])])), "expected tags"),
+        (conversation(json!([user(&[call("toolu_1")])])), "not permitted in user"),
+        (answered(json!({"type": "text", "text": "a", "index": 0})), "index: Extra inputs"),
+        (answered(json!({"type": "thinking", "thinking": "hm", "signature": ""})), "signature"),
+        (answered(json!({"type": "thinking", "thinking": "hm"})), "signature"),
+        (answered(json!({"type": "tool_use", "id": "t", "name": "bash", "input": "{}"})), "dictionary"),
     ])
     .await;
 }
@@ -155,21 +109,9 @@ async fn tools_and_limits_must_be_such_that_the_api_takes_them() {
     let object = json!({"type": "object"});
     all_refused(vec![
         (with("tools", json!([tool("a b", object.clone())])), "pattern"),
-        (
-            with(
-                "tools",
-                json!([tool("a", object.clone()), tool("a", object.clone())]),
-            ),
-            "unique",
-        ),
+        (with("tools", json!([tool("a", object.clone()), tool("a", object.clone())])), "unique"),
         (with("tools", json!([tool("a", json!({}))])), "must be `object`"),
-        (
-            with(
-                "tools",
-                json!([tool("a", json!({"type": "object", "anyOf": []}))]),
-            ),
-            "anyOf at the top",
-        ),
+        (with("tools", json!([tool("a", json!({"type": "object", "anyOf": []}))])), "anyOf at the top"),
         (with("max_tokens", json!(0)), "max_tokens"),
         (with("max_tokens", Value::Null), "max_tokens"),
         (with("system", json!([text("")])), "system.0.text"),
@@ -206,12 +148,7 @@ async fn thinking_must_come_back_as_it_was_sent() {
     assert_eq!(http.post(&back(&content)).await.expect("headers").status(), 200);
     content[0]["thinking"] = "shallow".into();
     let (status, error) = http.refused(&back(&content)).await;
-    assert!(
-        status == 400
-            && error["message"]
-                .as_str()
-                .is_some_and(|why| why.contains("cannot be modified"))
-    );
+    assert!(status == 400 && error["message"].as_str().is_some_and(|why| why.contains("cannot be modified")));
     assert_eq!(claude.take_problems().len(), 1);
 }
 
@@ -232,26 +169,13 @@ async fn keys_versions_and_models_are_checked() {
     let claude = ScriptedClaude::start().await;
     let http = Http::of(&claude);
     let version = ("anthropic-version", "2023-06-01");
-    let no_key = http
-        .post_with(&question("hi"), &[version])
-        .await
-        .expect("headers");
+    let no_key = http.post_with(&question("hi"), &[version]).await.expect("headers");
     assert_eq!(error_of(no_key).await.0, 401);
-    let no_version = http
-        .post_with(&question("hi"), &[("x-api-key", "key")])
-        .await
-        .expect("headers");
+    let no_version = http.post_with(&question("hi"), &[("x-api-key", "key")]).await.expect("headers");
     assert_eq!(error_of(no_version).await.0, 400);
-    assert_eq!(
-        claude.take_problems().len(),
-        1,
-        "a user may lack a key, a client always knows the version"
-    );
+    assert_eq!(claude.take_problems().len(), 1, "a user may lack a key, a client always knows the version");
     claude.require_key("sesame");
-    let wrong = http
-        .post_with(&question("hi"), &[version, ("x-api-key", "open")])
-        .await
-        .expect("headers");
+    let wrong = http.post_with(&question("hi"), &[version, ("x-api-key", "open")]).await.expect("headers");
     assert_eq!(error_of(wrong).await.1["type"], "authentication_error");
 
     let claude = ScriptedClaude::start().await;
@@ -261,12 +185,7 @@ async fn keys_versions_and_models_are_checked() {
     assert_eq!(http.refused(&unknown).await.0, 404);
     claude.model("claude-sonnet-5").context(100);
     let (status, error) = http.refused(&question(&"long ".repeat(200))).await;
-    assert!(
-        status == 400
-            && error["message"]
-                .as_str()
-                .is_some_and(|why| why.contains("too long"))
-    );
+    assert!(status == 400 && error["message"].as_str().is_some_and(|why| why.contains("too long")));
     assert_eq!(claude.requests().len(), 2);
 }
 
@@ -276,11 +195,7 @@ async fn an_unscripted_request_fails_the_test() {
     let claude = ScriptedClaude::start().await;
     let (status, error) = Http::of(&claude).refused(&question("hi")).await;
     assert_eq!(status, 500);
-    assert!(
-        error["message"]
-            .as_str()
-            .is_some_and(|why| why.contains("no reply is scripted"))
-    );
+    assert!(error["message"].as_str().is_some_and(|why| why.contains("no reply is scripted")));
 }
 
 #[tokio::test]

@@ -33,14 +33,8 @@ fn the_events_are_those_of_the_api_in_its_order() {
         .iter()
         .map(|(name, data)| {
             assert_eq!(data["type"], name.as_str());
-            let kind = data["delta"]["type"]
-                .as_str()
-                .or(data["content_block"]["type"].as_str());
-            [Some(name.as_str()), kind]
-                .into_iter()
-                .flatten()
-                .collect::<Vec<_>>()
-                .join(" ")
+            let kind = data["delta"]["type"].as_str().or(data["content_block"]["type"].as_str());
+            [Some(name.as_str()), kind].into_iter().flatten().collect::<Vec<_>>().join(" ")
         })
         .collect();
     assert_eq!(
@@ -165,11 +159,7 @@ async fn a_held_reply_sends_no_status_line_and_notices_a_client_that_leaves() {
 async fn faults_have_the_status_headers_and_body_of_the_api() {
     let claude = ScriptedClaude::start().await;
     let http = Http::of(&claude);
-    claude.push(
-        Reply::status(429)
-            .header("retry-after", "1")
-            .error_details(json!({"error_code": "x"})),
-    );
+    claude.push(Reply::status(429).header("retry-after", "1").error_details(json!({"error_code": "x"})));
     let response = http.post(&question("hi")).await.expect("headers");
     assert_eq!(response.headers()["retry-after"], "1");
     let (status, error) = error_of(response).await;
@@ -177,18 +167,11 @@ async fn faults_have_the_status_headers_and_body_of_the_api() {
     assert_eq!(error["details"]["error_code"], "x");
     claude.push(Reply::status(529));
     assert_eq!(http.refused(&question("hi")).await.1["type"], "overloaded_error");
-    claude.push(
-        Reply::says("half")
-            .error_event("overloaded_error", "Overloaded")
-            .text("never"),
-    );
+    claude.push(Reply::says("half").error_event("overloaded_error", "Overloaded").text("never"));
     let (chunks, well) = read(http.post(&question("hi")).await.expect("headers")).await;
     let events = events(&chunks.concat());
     let (name, data) = events.last().expect("events");
-    assert!(
-        well && name == "error" && data["error"]["type"] == "overloaded_error",
-        "{events:?}"
-    );
+    assert!(well && name == "error" && data["error"]["type"] == "overloaded_error", "{events:?}");
     claude.finish();
 }
 
@@ -199,12 +182,7 @@ async fn a_stopped_server_refuses_connections_until_it_listens_again() {
     claude.push("first");
     read(http.post(&question("hi")).await.expect("headers")).await;
     claude.stop_listening().await;
-    assert!(
-        http.post(&question("hi"))
-            .await
-            .expect_err("refused")
-            .is_connect()
-    );
+    assert!(http.post(&question("hi")).await.expect_err("refused").is_connect());
     claude.listen_again().await;
     claude.push("second");
     read(http.post(&question("hi")).await.expect("headers")).await;
@@ -215,20 +193,10 @@ async fn a_stopped_server_refuses_connections_until_it_listens_again() {
 async fn replies_go_to_the_requests_that_they_are_scripted_for() {
     let claude = ScriptedClaude::start().await;
     let http = Http::of(&claude);
-    claude
-        .on("beta", "for beta")
-        .on("alpha", "for alpha")
-        .push("for anyone");
-    for (asked, answered) in [
-        ("alpha", "for alpha"),
-        ("alpha", "for anyone"),
-        ("beta", "for beta"),
-    ] {
+    claude.on("beta", "for beta").on("alpha", "for alpha").push("for anyone");
+    for (asked, answered) in [("alpha", "for alpha"), ("alpha", "for anyone"), ("beta", "for beta")] {
         let (chunks, _) = read(http.post(&question(asked)).await.expect("headers")).await;
-        assert!(
-            String::from_utf8_lossy(&chunks.concat()).contains(answered),
-            "{asked}"
-        );
+        assert!(String::from_utf8_lossy(&chunks.concat()).contains(answered), "{asked}");
     }
     assert_eq!(claude.requests_of("alpha").len(), 2);
     claude.finish();

@@ -4,7 +4,9 @@
 //! the recent part is kept as a transcript.
 
 use super::turn::Compaction;
-use crate::claude::{Claude, Failure, MessageRequest, MessageStream, StreamEvent, TokenUsage, ToolSpec, retry};
+use crate::claude::{
+    Claude, Failure, MessageRequest, MessageStream, StreamEvent, TokenUsage, ToolSpec, retry,
+};
 use crate::conversation::{Block, Message, ResultPart, Role};
 use crate::limits::{COMPACT_KEEP_PERCENT, COMPACT_MUST_REACH_PERCENT};
 use std::sync::Arc;
@@ -64,7 +66,11 @@ impl Compactor<'_> {
             Err(failure) if failure.too_long => {
                 let room_bytes = self.context_size * BYTES_PER_TOKEN / 2;
                 let end = recent(self.conversation, room_bytes as usize);
-                self.ask(&[Message::user(format!("<conversation>\n{end}\n</conversation>\n\n{REQUEST}"))], &[]).await
+                self.ask(
+                    &[Message::user(format!("<conversation>\n{end}\n</conversation>\n\n{REQUEST}"))],
+                    &[],
+                )
+                .await
             }
             result => result,
         }
@@ -169,7 +175,8 @@ mod tests {
 
     #[test]
     fn the_last_message_is_kept_whole_and_older_ones_while_they_fit() {
-        let messages = [Message::user("old ".repeat(50)), Message::user("middle"), Message::user("last ".repeat(20))];
+        let messages =
+            [Message::user("old ".repeat(50)), Message::user("middle"), Message::user("last ".repeat(20))];
         let kept = recent(&messages, 130);
         assert!(kept.contains("middle") && !kept.contains("old") && kept.ends_with(&"last ".repeat(20)));
         assert!(recent(&messages, 0).ends_with(&"last ".repeat(20)), "whole, even where it does not fit");
@@ -180,7 +187,11 @@ mod tests {
         let blocks = vec![
             Block::Thinking { thinking: "secret".into(), signature: "s".into() },
             Block::text("so"),
-            Block::ToolUse { id: "1".into(), name: "bash".into(), input: serde_json::json!({"command": "ls"}) },
+            Block::ToolUse {
+                id: "1".into(),
+                name: "bash".into(),
+                input: serde_json::json!({"command": "ls"}),
+            },
         ];
         assert_eq!(transcript(&Message::assistant(blocks)), "You: so\nYou called bash: {\"command\":\"ls\"}");
     }

@@ -4,7 +4,9 @@ use super::compaction::{Compacted, Compactor};
 use super::history::{Entry, Saved};
 use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use super::session::{Session, State, TurnOver};
-use super::turn::{Arrived, Bounds, CallEnd, Compaction, Effect, Event, RepeatedCall, ToolCall, Turn, Verdict};
+use super::turn::{
+    Arrived, Bounds, CallEnd, Compaction, Effect, Event, RepeatedCall, ToolCall, Turn, Verdict,
+};
 use super::update::{NoticeLevel, Update};
 use super::usage::prices_of;
 use super::work::{Happened, Work};
@@ -106,7 +108,8 @@ impl<'a> Driver<'a> {
         self.work.stop_asking();
         self.record(&message.usage).await;
         let settings = &self.state.settings;
-        let over_budget = self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
+        let over_budget =
+            self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
         Event::MessageArrived(Arrived { message, over_budget })
     }
 
@@ -171,15 +174,24 @@ impl<'a> Driver<'a> {
         self.work.run_tool(index, async move {
             let outcome = agent.tools.run(&call.name, call.input, context).await;
             let unseen = (!outcome.shown).then(|| outcome.all_text());
-            CallEnd { content: outcome.content, unseen, is_error: outcome.is_error, exit_code: outcome.exit_code }
+            CallEnd {
+                content: outcome.content,
+                unseen,
+                is_error: outcome.is_error,
+                exit_code: outcome.exit_code,
+            }
         });
     }
 
     fn ask_about_repeats(&mut self, repeated: &RepeatedCall) {
-        let option = |id: &str, label: &str, kind| PermissionOption { id: id.into(), label: label.into(), kind };
+        let option =
+            |id: &str, label: &str, kind| PermissionOption { id: id.into(), label: label.into(), kind };
         let request = PermissionRequest {
             tool_call_id: repeated.call.id.clone(),
-            title: format!("The agent made the same call {} times with the same result. Go on?", repeated.times),
+            title: format!(
+                "The agent made the same call {} times with the same result. Go on?",
+                repeated.times
+            ),
             detail: format!("{}\n{}", repeated.call.title, repeated.call.input),
             options: vec![
                 option("continue", "Continue", PermissionKind::AllowOnce),
@@ -202,7 +214,8 @@ impl<'a> Driver<'a> {
     async fn compact(&mut self) -> Event {
         self.work.compaction_begun();
         let compaction = {
-            let MessageRequest { model, max_tokens, system, tools, messages, adaptive_thinking } = self.request();
+            let MessageRequest { model, max_tokens, system, tools, messages, adaptive_thinking } =
+                self.request();
             let compactor = Compactor {
                 claude: &self.session.agent.claude,
                 model,
@@ -234,7 +247,8 @@ impl<'a> Driver<'a> {
         self.state.conversation = vec![beginning];
         self.state.ledger.set_context_used(context_used);
         self.until_saved(saved).await;
-        self.session.notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
+        self.session
+            .notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
         Event::Compacted(Compaction::Freed { context_used })
     }
 
@@ -257,6 +271,8 @@ impl Drop for Driver<'_> {
 
 /// Between 0 and 1; nothing depends on its quality.
 fn jitter() -> f64 {
-    let nanos = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |time| time.subsec_nanos());
+    let nanos = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .map_or(0, |time| time.subsec_nanos());
     f64::from(nanos % 1_000_003) / 1_000_003.0
 }

@@ -1,9 +1,314 @@
 //! The agent: sessions, turns, history, slash commands. It knows neither LSP nor the Messages API's wire form.
 
+pub mod commands;
+mod compaction;
+mod driver;
 pub mod history;
 pub mod outbox;
 pub mod permission;
-pub mod system_prompt;
+mod prompt;
+mod replay;
+mod session;
+mod system_prompt;
 pub mod turn;
+mod turn_task;
 pub mod update;
 pub mod usage;
+mod work;
+
+pub use prompt::{ContextItem, Prompt};
+pub use session::{Refused, Session};
+
+use crate::claude::{Claude, Failure, ModelInfo};
+use crate::config::{self, Settings, WorkspaceSettings};
+use crate::environment::Environment;
+use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
+use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::storage::beneath::{Folder, Node, read_bounded};
+use crate::tools::{Registry, Sandbox, Tool};
+use crate::trust::{TrustState, TrustStore};
+use commands::CustomCommands;
+use commands::built_in;
+use dashmap::DashMap;
+use history::{HistoryError, HistoryFolder, Summary};
+use permission::Asker;
+use session::{Parts, State};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use update::NoticeLevel;
+
+/// The agent: what all sessions share.
+pub struct Agent {
+    environment: Environment,
+    settings: Settings,
+    claude: Arc<Claude>,
+    tools: Registry,
+    trust: TrustStore,
+    buffers: Arc<dyn Buffers>,
+    sessions: DashMap<String, Arc<Session>>,
+    models: DashMap<String, ModelInfo>,
+    /// What is wrong with the configuration, for every session to say.
+    problems: Vec<String>,
+}
+
+/// The editor's open documents, with what is not saved yet.
+pub trait Buffers: Send + Sync {
+    /// The text of an open document.
+    fn text(&self, host_path: &Path) -> Option<String>;
+}
+
+/// No editor: what is on the disk is all there is.
+pub struct NoBuffers;
+
+impl Buffers for NoBuffers {
+    fn text(&self, _: &Path) -> Option<String> {
+        None
+    }
+}
+
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Too many.
+    #[error("{SESSIONS_MAX} sessions are open, which is the most there can be: close one first")]
+    TooMany,
+    /// Its history cannot be used.
+    #[error(transparent)]
+    History(#[from] HistoryError),
+}
+
+impl Agent {
+    /// An agent as the user configured it. It reads the configuration and reaches for nothing else.
+    pub fn new(environment: Environment, buffers: Arc<dyn Buffers>, tools: Vec<Arc<dyn Tool>>) -> Arc<Self> {
+        let (settings, problems) = config::load(&environment);
+        let (tools, left_out) = Registry::new(tools);
+        let silence_max = Duration::from_secs(settings.stream_silence_s);
+        let claude = Claude::new(&settings.base_url, settings.api_key.clone(), silence_max);
+        Arc::new(Self {
+            trust: TrustStore::new(&environment),
+            environment,
+            claude: Arc::new(claude),
+            tools,
+            buffers,
+            sessions: DashMap::new(),
+            models: DashMap::new(),
+            problems: problems.iter().map(ToString::to_string).chain(left_out).collect(),
+            settings,
+        })
+    }
+
+    /// What the user configured.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What the machine tells.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Opens a new session.
+    pub fn new_session(
+        self: &Arc<Self>,
+        workspace: Option<WorkspaceRoot>,
+        asker: Arc<dyn Asker>,
+    ) -> Result<Arc<Session>, OpenError> {
+        let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
+        let mut notices = Vec::new();
+        let (id, history) = match folder.create(&jiff::Zoned::now()) {
+            Ok(history) => (history.id().to_owned(), Some(history)),
+            Err(error) => {
+                notices.push((NoticeLevel::Error, format!("{error}: this conversation will not be kept")));
+                (self.free_id(), None)
+            }
+        };
+        let state = self.state(workspace.as_ref(), history, &mut notices);
+        self.enter(Parts { id, workspace, asker, state }, notices)
+    }
+
+    /// Opens a session that was kept, and shows again what was said in it.
+    pub async fn load_session(
+        self: &Arc<Self>,
+        id: &str,
+        workspace: Option<WorkspaceRoot>,
+        asker: Arc<dyn Asker>,
+    ) -> Result<Arc<Session>, OpenError> {
+        let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
+        let (history, loaded) = folder.open_latest(id)?;
+        let mut notices = Vec::new();
+        let state = self.state(workspace.as_ref(), None, &mut notices);
+        let session = self.enter(Parts { id: id.to_owned(), workspace, asker, state }, notices)?;
+        session.resume(history, loaded).await;
+        Ok(session)
+    }
+
+    /// An open session.
+    pub fn session(&self, id: &str) -> Option<Arc<Session>> {
+        self.sessions.get(id).map(|entry| Arc::clone(&entry))
+    }
+
+    /// The sessions that were kept, newest first.
+    pub fn kept_sessions(&self, workspace: Option<&WorkspaceRoot>) -> Result<Vec<Summary>, HistoryError> {
+        HistoryFolder::of(&self.environment, workspace).list()
+    }
+
+    /// Closes every session.
+    pub async fn close(&self) {
+        let open: Vec<Arc<Session>> = self.sessions.iter().map(|entry| Arc::clone(&entry)).collect();
+        futures::future::join_all(open.iter().map(|session| session.close())).await;
+    }
+
+    /// What a model can do. Asked once; what cannot be learned is assumed.
+    async fn model_info(&self, model: &str) -> ModelInfo {
+        match self.ask_model_info(model).await {
+            Ok(info) => info,
+            Err(failure) => {
+                // The request for a message will say the same to the user, and whether to try again.
+                tracing::debug!(model, %failure, "the model's properties are not known");
+                ModelInfo::default()
+            }
+        }
+    }
+
+    /// The size of a model's window, as far as it is known without asking.
+    fn known_context_size(&self, model: &str) -> u64 {
+        self.models.get(model).map_or(ModelInfo::default().context_size, |info| info.context_size)
+    }
+
+    async fn ask_model_info(&self, model: &str) -> Result<ModelInfo, Failure> {
+        if let Some(info) = self.models.get(model) {
+            return Ok(*info);
+        }
+        let info = self.claude.model_info(model).await?;
+        self.models.insert(model.to_owned(), info);
+        Ok(info)
+    }
+
+    fn state(
+        &self,
+        workspace: Option<&WorkspaceRoot>,
+        history: Option<history::History>,
+        notices: &mut Vec<(NoticeLevel, String)>,
+    ) -> State {
+        notices.extend(self.problems.iter().map(|problem| (NoticeLevel::Warning, problem.clone())));
+        let (settings, custom) = self.of_workspace(workspace, notices);
+        State::new(settings, custom, history)
+    }
+
+    /// The settings and commands for a workspace: its own count only when the user trusts it.
+    fn of_workspace(
+        &self,
+        workspace: Option<&WorkspaceRoot>,
+        notices: &mut Vec<(NoticeLevel, String)>,
+    ) -> (Settings, CustomCommands) {
+        let mut settings = self.settings.clone();
+        let trusted = match workspace.map(|root| (root, self.trust.state(root))) {
+            Some((root, (state, problems))) => {
+                notices.extend(problems.iter().map(|problem| (NoticeLevel::Warning, problem.to_string())));
+                match state {
+                    TrustState::Trusted(trusted) => Some(trusted),
+                    TrustState::Changed { files } => {
+                        let text = format!(
+                            "this workspace changed since you trusted it ({}): /trust to look again",
+                            files.join(", ")
+                        );
+                        notices.push((NoticeLevel::Warning, text));
+                        None
+                    }
+                    TrustState::Untrusted => {
+                        notices.extend(untrusted_hint(root));
+                        None
+                    }
+                }
+            }
+            None => None,
+        };
+        if let Some(trusted) = &trusted {
+            let (own, problems) = WorkspaceSettings::load(trusted, &self.settings);
+            settings = settings.narrowed_by(&own);
+            notices.extend(problems.iter().map(|problem| (NoticeLevel::Warning, problem.to_string())));
+        }
+        let (custom, problems) =
+            CustomCommands::discover(trusted.as_ref(), &self.environment, &built_in::names());
+        notices.extend(problems.iter().map(|problem| (NoticeLevel::Warning, problem.to_string())));
+        (settings, custom)
+    }
+
+    fn enter(
+        self: &Arc<Self>,
+        parts: Parts,
+        notices: Vec<(NoticeLevel, String)>,
+    ) -> Result<Arc<Session>, OpenError> {
+        if self.sessions.len() >= SESSIONS_MAX {
+            return Err(OpenError::TooMany);
+        }
+        let session = Session::new(Arc::clone(self), parts);
+        self.sessions.insert(session.id().to_owned(), Arc::clone(&session));
+        for (level, text) in notices {
+            session.notice(level, text);
+        }
+        Ok(session)
+    }
+
+    fn forget(&self, id: &str) {
+        self.sessions.remove(id);
+    }
+
+    /// An id for a session that is not kept.
+    fn free_id(&self) -> String {
+        let mut number = 1;
+        while self.sessions.contains_key(&format!("unsaved-{number}")) {
+            number += 1;
+        }
+        format!("unsaved-{number}")
+    }
+
+    fn trust_of(&self, workspace: Option<&WorkspaceRoot>) -> Option<TrustState> {
+        workspace.map(|root| self.trust.state(root).0)
+    }
+
+    fn sandbox(&self) -> Sandbox {
+        if self.settings.use_sandbox { Sandbox::Missing } else { Sandbox::Off }
+    }
+
+    /// A file that the user mentions: as it stands in the editor, or on the disk beneath the workspace.
+    fn mentioned_file(
+        &self,
+        workspace: Option<&WorkspaceRoot>,
+        path: &WorkspacePath,
+    ) -> Result<String, String> {
+        let root = workspace.ok_or("there is no workspace")?;
+        if let Some(text) = self.buffers.text(&root.host_path(path)) {
+            return Ok(text);
+        }
+        let node = Folder::open(root.as_host()).and_then(|folder| folder.node_at(Path::new(path.as_str())));
+        match node.map_err(|error| error.to_string())? {
+            Node::File(file) => {
+                let bytes =
+                    read_bounded(file, MENTIONED_FILE_MAX_BYTES).map_err(|error| error.to_string())?;
+                String::from_utf8(bytes).map_err(|_| "it is not text".to_owned())
+            }
+            Node::Link(_) => Err("it is a link, and links are not followed".to_owned()),
+            Node::Folder(_) => Err("it is a folder".to_owned()),
+            _ => Err("there is no such file".to_owned()),
+        }
+    }
+}
+
+/// What an untrusted workspace has that trust would make effective.
+fn untrusted_hint(root: &WorkspaceRoot) -> Option<(NoticeLevel, String)> {
+    match crate::trust::survey(root) {
+        Ok(survey) if survey.files.is_empty() => None,
+        Ok(survey) => {
+            let names: Vec<&str> = survey.files.iter().take(3).map(|file| file.path.as_str()).collect();
+            let more = if survey.files.len() > 3 { ", …" } else { "" };
+            let text = format!(
+                "this workspace's own {}{more} are not used until you trust it: /trust",
+                names.join(", ")
+            );
+            Some((NoticeLevel::Info, text))
+        }
+        Err(error) => Some((NoticeLevel::Warning, error.to_string())),
+    }
+}

@@ -73,8 +73,7 @@ impl Outbox {
 
     /// Waits until the reader has dealt with everything.
     pub async fn delivered(&self) {
-        self.until(|state| state.waiting.is_empty() && state.all_delivered)
-            .await;
+        self.until(|state| state.waiting.is_empty() && state.all_delivered).await;
     }
 
     /// No more will come: the reader is told once it has taken what there is.
@@ -163,10 +162,7 @@ mod tests {
     #[tokio::test]
     async fn a_slow_reader_gets_everything_in_order_without_gaps() {
         let outbox = Outbox::default();
-        let notice = Update::Notice {
-            level: NoticeLevel::Info,
-            text: "n".into(),
-        };
+        let notice = Update::Notice { level: NoticeLevel::Info, text: "n".into() };
         for update in [
             chunk("a"),
             chunk("b"),
@@ -185,13 +181,7 @@ mod tests {
         }
         assert_eq!(
             got,
-            [
-                (1, chunk("ab")),
-                (2, notice),
-                (3, chunk("c")),
-                (4, output("1", "xy")),
-                (5, output("2", "z"))
-            ]
+            [(1, chunk("ab")), (2, notice), (3, chunk("c")), (4, output("1", "xy")), (5, output("2", "z"))]
         );
     }
 

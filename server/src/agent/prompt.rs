@@ -35,8 +35,12 @@ impl Prompt {
 
     /// The message to the model. The user's own words come last; the date only when the model was not told it yet.
     pub(super) fn into_message(self, today: Option<Date>) -> Message {
-        let mut content: Vec<Block> =
-            self.context.iter().take(PROMPT_CONTEXT_MAX_ITEMS).map(|item| Block::text(item.render())).collect();
+        let mut content: Vec<Block> = self
+            .context
+            .iter()
+            .take(PROMPT_CONTEXT_MAX_ITEMS)
+            .map(|item| Block::text(item.render()))
+            .collect();
         if let Some(today) = today {
             content.push(Block::text(format!("Today is {today}.")));
         }

@@ -4,8 +4,8 @@
 //! turn owns the session's state while it runs; `prompt` and `cancel` only touch the slot below it and return at once.
 
 use super::Agent;
+use super::commands::CustomCommands;
 use super::commands::built_in;
-use super::commands::custom::CustomCommands;
 use super::history::{Entry, Header, History, Loaded, Saved};
 use super::outbox::Outbox;
 use super::permission::{Asker, PermissionRequest};
@@ -75,7 +75,7 @@ pub enum Refused {
 impl Session {
     pub(super) fn new(agent: Arc<Agent>, parts: Parts) -> Arc<Self> {
         let Parts { id, workspace, asker, state } = parts;
-        let session = Arc::new(Self {
+        Arc::new(Self {
             id,
             agent,
             workspace,
@@ -86,8 +86,7 @@ impl Session {
             turns: AtomicU64::new(0),
             commands: Mutex::new(built_in::all_infos(&state.custom)),
             state: Arc::new(tokio::sync::Mutex::new(state)),
-        });
-        session
+        })
     }
 
     /// Its id.
@@ -156,15 +155,15 @@ impl Session {
             }
             freed.await;
         }
-        let history = self.state.lock().await.history.take();
-        if let Some(history) = history {
-            let unused = self.state.lock().await.header.is_none();
-            if unused {
-                // It stays behind as an empty file when this fails, and is not listed.
-                let _ = history.discard().await;
-            } else {
-                history.close().await;
-            }
+        let (history, used) = {
+            let mut state = self.state.lock().await;
+            (state.history.take(), state.header.is_some())
+        };
+        match history {
+            Some(history) if used => history.close().await,
+            // It stays behind as an empty file when this fails, and is not listed.
+            Some(history) => drop(history.discard().await),
+            None => {}
         }
         self.agent.forget(&self.id);
         self.outbox.close();
@@ -187,6 +186,35 @@ impl Session {
         }
     }
 
+    /// Goes on with a history: shows what was said, and appends to it from now on.
+    pub(super) async fn resume(&self, history: History, loaded: Loaded) {
+        let mut state = self.lock_state().await;
+        self.resume_in(&mut state, history, loaded).await;
+    }
+
+    pub(super) async fn resume_in(&self, state: &mut State, history: History, mut loaded: Loaded) {
+        let transcript = std::mem::take(&mut loaded.transcript);
+        let (lost_lines, to_append) = (loaded.lost_lines, loaded.to_append.take());
+        state.resume(loaded);
+        state.history = Some(history);
+        if let Some(message) = to_append {
+            // What follows is waited for, and lines are written in order.
+            drop(state.write(Entry::Message(message)).await);
+        }
+        for message in &transcript {
+            self.outbox.room().await;
+            for update in replay::updates(message, &self.agent.tools) {
+                self.outbox.push(update);
+            }
+        }
+        if lost_lines > 0 {
+            let text = format!("{lost_lines} lines of the history could not be read and are left out");
+            self.notice(NoticeLevel::Warning, text);
+        }
+        let size = self.agent.known_context_size(&state.model);
+        self.outbox.push(Update::Usage(state.ledger.report(size)));
+    }
+
     /// Tells the user something.
     pub(super) fn notice(&self, level: NoticeLevel, text: impl Into<String>) {
         self.outbox.push(Update::Notice { level, text: text.into() });
@@ -200,7 +228,8 @@ impl Session {
     /// Asks the user; no answer in time is `None`.
     pub(super) async fn ask(&self, request: PermissionRequest, wait_max_s: u64) -> Option<String> {
         let known: Vec<String> = request.options.iter().map(|option| option.id.clone()).collect();
-        let answer = tokio::time::timeout(Duration::from_secs(wait_max_s), self.asker.ask(&self.id, request)).await;
+        let answer =
+            tokio::time::timeout(Duration::from_secs(wait_max_s), self.asker.ask(&self.id, request)).await;
         answer.ok().flatten().filter(|id| known.contains(id))
     }
 
@@ -269,16 +298,6 @@ impl State {
         match &self.history {
             Some(history) => Some(history.append(entry).await),
             None => None,
-        }
-    }
-}
-
-/// Shows what was said before.
-pub(super) async fn show_transcript(session: &Session, transcript: &[Message]) {
-    for message in transcript {
-        session.outbox.room().await;
-        for update in replay::updates(message, &session.agent.tools) {
-            session.outbox.push(update);
         }
     }
 }

@@ -2,7 +2,7 @@
 //! prompt cache and the model's preserved thinking.
 
 /// The system prompt, with the workspace's own instructions when the user trusts it.
-pub fn system_prompt(workspace_name: Option<&str>, instructions: &[Instructions]) -> String {
+pub(super) fn system_prompt(workspace_name: Option<&str>, instructions: &[Instructions]) -> String {
     let mut prompt = String::from(
         "You are Airlock, a coding agent in the user's editor.\n\
          \n\
@@ -20,22 +20,19 @@ pub fn system_prompt(workspace_name: Option<&str>, instructions: &[Instructions]
         prompt.push_str(&format!("\nThe workspace is called {name:?}.\n"));
     }
     for Instructions { file, text } in instructions {
-        prompt.push_str(&format!(
-            "\n<instructions file={file:?}>\n{}\n</instructions>\n",
-            text.trim()
-        ));
+        prompt.push_str(&format!("\n<instructions file={file:?}>\n{}\n</instructions>\n", text.trim()));
     }
     prompt
 }
 
 /// A file of the workspace that tells agents how to work in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instructions {
+pub(super) struct Instructions {
     /// Its name.
-    pub file: String,
+    pub(super) file: String,
     /// What it says.
-    pub text: String,
+    pub(super) text: String,
 }
 
 /// Files that may hold instructions. The first one there is wins: the others are usually its copies.
-pub const INSTRUCTION_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+pub(super) const INSTRUCTION_FILES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];

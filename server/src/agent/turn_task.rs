@@ -1,16 +1,16 @@
 //! What a prompt becomes: a slash command's answer, or a turn with the model.
 
 use super::commands::built_in::{self, CommandContext, Outcome};
-use super::commands::parse::SlashCommand;
-use super::commands::{custom, template};
+use super::commands::{Expansion, MentionedFile, SlashCommand, attach_mentions};
 use super::driver::Driver;
 use super::history::{Entry, Header};
-use super::prompt::{Prompt, title};
+use super::prompt::{ContextItem, Prompt, title};
 use super::session::{Session, State, TurnOver};
 use super::system_prompt::{INSTRUCTION_FILES, Instructions, system_prompt};
 use super::update::{NoticeLevel, StopReason, Update};
 use crate::limits::INSTRUCTIONS_FILE_MAX_BYTES;
 use crate::nearest::nearest;
+use crate::paths::WorkspacePath;
 use crate::trust::TrustState;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -78,7 +78,9 @@ impl TurnTask {
     fn system_prompt(&self) -> String {
         let name = self.session.workspace.as_ref().map(|root| root.name());
         let mut instructions = Vec::new();
-        if let Some(TrustState::Trusted(trusted)) = self.session.agent.trust_of(self.session.workspace.as_ref()) {
+        if let Some(TrustState::Trusted(trusted)) =
+            self.session.agent.trust_of(self.session.workspace.as_ref())
+        {
             for file in INSTRUCTION_FILES {
                 match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
                     Ok(Some(text)) => {
@@ -94,27 +96,35 @@ impl TurnTask {
     }
 
     /// A slash command: its answer ends the turn, or it stands for a prompt.
-    async fn command(&self, state: &mut State, prompt: Prompt, command: &SlashCommand) -> Result<Ready, TurnOver> {
+    async fn command(
+        &self,
+        state: &mut State,
+        prompt: Prompt,
+        command: &SlashCommand,
+    ) -> Result<Ready, TurnOver> {
         if let Some(built_in) = built_in::find(&command.name) {
             return Err(self.run_built_in(state, built_in, &command.arguments).await);
         }
-        let Some(found) = state.custom.find(&command.name) else {
+        let Some(custom) = state.custom.get(&command.name) else {
             return Err(self.unknown_command(state, &command.name));
         };
-        let expanded = found.expand(&command.arguments, &mut |path| self.session.agent.mentioned_file(self.session.workspace.as_ref(), path));
-        match expanded {
-            Ok(custom::Expanded { text, model, problems }) => {
-                for problem in problems {
-                    self.session.notice(NoticeLevel::Warning, problem);
-                }
-                self.session.outbox.push(Update::UserMessage { text: text.clone() });
-                Ok(Ready { prompt: Prompt { text, context: prompt.context }, model })
+        match custom.expand(&command.arguments, &mut |path| self.mentioned(path)) {
+            Ok(expansion) => {
+                let model = custom.model().map(str::to_owned);
+                let prompt = Prompt { text: self.told(expansion), context: prompt.context };
+                self.session.outbox.push(Update::UserMessage { text: prompt.text.clone() });
+                Ok(Ready { prompt, model })
             }
-            Err(problem) => Err(over(StopReason::Error, Some(problem.to_string()))),
+            Err(why) => Err(over(StopReason::Error, Some(why))),
         }
     }
 
-    async fn run_built_in(&self, state: &mut State, command: &dyn built_in::BuiltIn, arguments: &str) -> TurnOver {
+    async fn run_built_in(
+        &self,
+        state: &mut State,
+        command: &dyn built_in::BuiltIn,
+        arguments: &str,
+    ) -> TurnOver {
         let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
         let outcome = tokio::select! {
             biased;
@@ -131,21 +141,34 @@ impl TurnTask {
     fn unknown_command(&self, state: &State, name: &str) -> TurnOver {
         let infos = built_in::all_infos(&state.custom);
         let guess = nearest(name, infos.iter().map(|info| info.name.as_str()));
-        let advice = guess.map_or("/help lists those there are".to_owned(), |guess| format!("did you mean /{guess}?"));
+        let advice =
+            guess.map_or("/help lists those there are".to_owned(), |guess| format!("did you mean /{guess}?"));
         over(StopReason::Error, Some(format!("there is no command /{name}: {advice}")))
     }
 
-    /// Brings in the files that an ordinary prompt mentions with `@path`.
-    fn with_mentions(&self, prompt: Prompt) -> Prompt {
-        let read = &mut |path: &_| self.session.agent.mentioned_file(self.session.workspace.as_ref(), path);
-        let mentioned = template::mentioned_files(&prompt.text, read);
-        let mut prompt = prompt;
-        prompt.context.extend(mentioned.into_iter().map(|(path, text)| super::prompt::ContextItem {
-            name: path.to_string(),
-            text,
-            ..Default::default()
-        }));
+    /// Brings in the files that an ordinary prompt mentions with `@path`. An `@word` that is no file is only a word.
+    fn with_mentions(&self, mut prompt: Prompt) -> Prompt {
+        if let Ok(Expansion { files, .. }) = attach_mentions(&prompt.text, &mut |path| self.mentioned(path)) {
+            let items = files.into_iter().map(|MentionedFile { path, content }| ContextItem {
+                name: path.to_string(),
+                text: content,
+                ..ContextItem::default()
+            });
+            prompt.context.extend(items);
+        }
         prompt
+    }
+
+    /// The text of an expanded command; its problems are shown.
+    fn told(&self, expansion: Expansion) -> String {
+        for problem in &expansion.problems {
+            self.session.notice(NoticeLevel::Warning, problem.clone());
+        }
+        expansion.prompt()
+    }
+
+    fn mentioned(&self, path: &WorkspacePath) -> Result<String, String> {
+        self.session.agent.mentioned_file(self.session.workspace.as_ref(), path)
     }
 }
 

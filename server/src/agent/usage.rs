@@ -53,11 +53,7 @@ pub struct Ledger {
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self {
-            tokens: TokenUsage::default(),
-            cost_usd: Some(0.0),
-            context_used: 0,
-        }
+        Self { tokens: TokenUsage::default(), cost_usd: Some(0.0), context_used: 0 }
     }
 }
 
@@ -68,10 +64,7 @@ impl Ledger {
         self.tokens.output += tokens.output;
         self.tokens.cache_read += tokens.cache_read;
         self.tokens.cache_write += tokens.cache_write;
-        self.cost_usd = self
-            .cost_usd
-            .zip(prices)
-            .map(|(cost, prices)| cost + cost_usd(&prices, tokens));
+        self.cost_usd = self.cost_usd.zip(prices).map(|(cost, prices)| cost + cost_usd(&prices, tokens));
         self.context_used = tokens.context();
     }
 
@@ -93,10 +86,7 @@ impl Ledger {
                 "this session used {used} tokens and may use {max}: raise max_session_tokens, or start a new session"
             ));
         }
-        let (cost, max) = self
-            .cost_usd
-            .zip(max_cost_usd)
-            .filter(|(cost, max)| cost >= max)?;
+        let (cost, max) = self.cost_usd.zip(max_cost_usd).filter(|(cost, max)| cost >= max)?;
         Some(format!(
             "this session cost ${cost:.2} and may cost ${max:.2}: raise max_session_cost_usd, or start a new session"
         ))
@@ -132,12 +122,7 @@ mod tests {
     #[test]
     fn an_unknown_price_makes_the_whole_cost_unknown_rather_than_wrong() {
         let mut ledger = Ledger::default();
-        let tokens = TokenUsage {
-            input: 1_000_000,
-            output: 100_000,
-            cache_read: 0,
-            cache_write: 0,
-        };
+        let tokens = TokenUsage { input: 1_000_000, output: 100_000, cache_read: 0, cache_write: 0 };
         ledger.record(&tokens, Some(usual(3.0, 15.0)));
         assert_eq!(ledger.report(1).cost_usd, Some(4.5));
         ledger.record(&tokens, None);
@@ -147,23 +132,11 @@ mod tests {
     #[test]
     fn a_budget_is_reached_and_says_what_to_do() {
         let mut ledger = Ledger::default();
-        ledger.record(
-            &TokenUsage {
-                input: 100,
-                ..Default::default()
-            },
-            Some(usual(1e6, 1.0)),
-        );
+        ledger.record(&TokenUsage { input: 100, ..Default::default() }, Some(usual(1e6, 1.0)));
         assert_eq!(ledger.over_budget(Some(101), Some(100.5)), None);
+        assert!(ledger.over_budget(Some(100), None).is_some_and(|text| text.contains("max_session_tokens")));
         assert!(
-            ledger
-                .over_budget(Some(100), None)
-                .is_some_and(|text| text.contains("max_session_tokens"))
-        );
-        assert!(
-            ledger
-                .over_budget(None, Some(99.0))
-                .is_some_and(|text| text.contains("max_session_cost_usd"))
+            ledger.over_budget(None, Some(99.0)).is_some_and(|text| text.contains("max_session_cost_usd"))
         );
     }
 }

@@ -181,5 +181,10 @@ fn index_of(running: &[(tokio::task::Id, usize)], task: tokio::task::Id) -> usiz
 
 fn crashed() -> CallEnd {
     let text = "the tool itself crashed, which is a bug in Airlock or in the plugin";
-    CallEnd { content: vec![ResultPart::text(text)], unseen: Some(text.to_owned()), is_error: true, exit_code: None }
+    CallEnd {
+        content: vec![ResultPart::text(text)],
+        unseen: Some(text.to_owned()),
+        is_error: true,
+        exit_code: None,
+    }
 }

@@ -28,12 +28,7 @@ pub struct Claude {
 impl Claude {
     /// A client for `base_url`, without a trailing slash. It connects to nothing yet.
     pub fn new(base_url: &str, key: Option<Secret>, silence_max: Duration) -> Self {
-        Self {
-            http: OnceLock::new(),
-            base_url: base_url.to_owned(),
-            key,
-            silence_max,
-        }
+        Self { http: OnceLock::new(), base_url: base_url.to_owned(), key, silence_max }
     }
 
     /// Asks for a message. The answer arrives through the stream. The request is written down at once, so the
@@ -122,10 +117,7 @@ impl Claude {
         value.set_sensitive(true);
         let mut headers = HeaderMap::new();
         headers.insert("x-api-key", value);
-        headers.insert(
-            "anthropic-version",
-            reqwest::header::HeaderValue::from_static(API_VERSION),
-        );
+        headers.insert("anthropic-version", reqwest::header::HeaderValue::from_static(API_VERSION));
         Ok(headers)
     }
 
@@ -189,9 +181,9 @@ impl MessageStream {
                     self.ready.extend(self.decoder.feed(&bytes));
                     continue;
                 }
-                Ok(Some(Err(error))) => Failure::passing(format!(
-                    "the connection broke in the middle of the answer: {error}"
-                )),
+                Ok(Some(Err(error))) => {
+                    Failure::passing(format!("the connection broke in the middle of the answer: {error}"))
+                }
                 Ok(None) => Failure::passing("the connection ended in the middle of the answer"),
                 Err(_) => Failure::passing(format!(
                     "no sign of life from the API for {} s",

@@ -13,6 +13,8 @@ pub struct Failure {
     pub retry: Retry,
     /// The conversation does not fit: compacting it may help.
     pub too_long: bool,
+    /// The API answered that there is no such model.
+    pub unknown_model: bool,
 }
 
 /// Whether trying again may help.
@@ -57,41 +59,30 @@ struct ErrorDetail {
 impl Failure {
     /// A failure that trying again may cure.
     pub fn passing(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            retry: Retry::Backoff,
-            too_long: false,
-        }
+        Self { message: message.into(), retry: Retry::Backoff, too_long: false, unknown_model: false }
     }
 
     /// A failure that stays.
     pub fn lasting(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            retry: Retry::Never,
-            too_long: false,
-        }
+        Self { message: message.into(), retry: Retry::Never, too_long: false, unknown_model: false }
     }
 
     /// An error response.
     pub fn from_response(status: u16, headers: RetryHeaders<'_>, body: &str, model: &str) -> Self {
         let parsed: ErrorBody = serde_json::from_str(body).unwrap_or_default();
-        let spend_limit = parsed
-            .error
-            .details
-            .as_ref()
-            .and_then(|details| details.get("error_code"))
+        let spend_limit = parsed.error.details.as_ref().and_then(|details| details.get("error_code"))
             == Some(&serde_json::Value::from("enforced_spend_limit_reached"));
         let mut said = parsed.error.message;
         if said.is_empty() {
             said = body.trim().chars().take(200).collect();
         }
+        let unknown_model = status == 404 && (said.contains(model) || parsed.error.kind == "not_found_error");
         let too_long = status == 413 || (status == 400 && said.contains("prompt is too long"));
         let mut message = match status {
             401 => "the API key was refused (401): check ANTHROPIC_API_KEY, or api_key in your config.toml"
                 .to_owned(),
             403 => format!("the API key may not do this (403): {said}"),
-            404 if said.contains(model) || parsed.error.kind == "not_found_error" => {
+            404 if unknown_model => {
                 format!("the model {model:?} is not known to the API (404): choose another with /model NAME")
             }
             _ if too_long => {
@@ -112,16 +103,8 @@ impl Failure {
             Some("false") => false,
             _ => by_status,
         };
-        let retry = if wanted && !spend_limit {
-            headers.delay()
-        } else {
-            Retry::Never
-        };
-        Self {
-            message,
-            retry,
-            too_long,
-        }
+        let retry = if wanted && !spend_limit { headers.delay() } else { Retry::Never };
+        Self { message, retry, too_long, unknown_model }
     }
 
     /// An `error` event in the middle of a stream.
@@ -135,15 +118,9 @@ impl Failure {
                 | "not_found_error"
                 | "request_too_large"
         );
-        let message = format!(
-            "the API broke the answer off: {} ({})",
-            parsed.error.message, parsed.error.kind
-        );
-        if lasting {
-            Self::lasting(message)
-        } else {
-            Self::passing(message)
-        }
+        let message =
+            format!("the API broke the answer off: {} ({})", parsed.error.message, parsed.error.kind);
+        if lasting { Self::lasting(message) } else { Self::passing(message) }
     }
 }
 
@@ -174,31 +151,18 @@ mod tests {
         for code in [408, 409, 429, 500, 503, 529] {
             assert_eq!(status(code, RetryHeaders::default()), Retry::Backoff, "{code}");
         }
-        let no = RetryHeaders {
-            should_retry: Some("false"),
-            ..Default::default()
-        };
+        let no = RetryHeaders { should_retry: Some("false"), ..Default::default() };
         assert_eq!(status(529, no), Retry::Never);
-        let yes = RetryHeaders {
-            should_retry: Some("true"),
-            ..Default::default()
-        };
+        let yes = RetryHeaders { should_retry: Some("true"), ..Default::default() };
         assert_eq!(status(400, yes), Retry::Backoff);
     }
 
     #[test]
     fn milliseconds_beat_seconds_and_nonsense_is_backoff() {
-        let both = RetryHeaders {
-            after_ms: Some("250"),
-            after: Some("9"),
-            ..Default::default()
-        };
+        let both = RetryHeaders { after_ms: Some("250"), after: Some("9"), ..Default::default() };
         assert_eq!(status(429, both), Retry::After(Duration::from_millis(250)));
         for text in ["-1", "soon", "nan", "inf", "Wed, 21 Oct 2026 07:28:00 GMT"] {
-            let headers = RetryHeaders {
-                after: Some(text),
-                ..Default::default()
-            };
+            let headers = RetryHeaders { after: Some(text), ..Default::default() };
             assert_eq!(status(429, headers), Retry::Backoff, "{text}");
         }
     }
@@ -206,25 +170,15 @@ mod tests {
     #[test]
     fn a_reached_spend_limit_is_final() {
         let body = r#"{"error":{"type":"rate_limit_error","message":"x","details":{"error_code":"enforced_spend_limit_reached"}}}"#;
-        let headers = RetryHeaders {
-            after: Some("1"),
-            should_retry: Some("true"),
-            ..Default::default()
-        };
-        assert_eq!(
-            Failure::from_response(429, headers, body, "m").retry,
-            Retry::Never
-        );
+        let headers = RetryHeaders { after: Some("1"), should_retry: Some("true"), ..Default::default() };
+        assert_eq!(Failure::from_response(429, headers, body, "m").retry, Retry::Never);
     }
 
     #[test]
     fn every_message_says_what_to_do() {
         let unknown = r#"{"error":{"type":"not_found_error","message":"model: nope"}}"#;
         let message = Failure::from_response(404, RetryHeaders::default(), unknown, "nope").message;
-        assert!(
-            message.contains("nope") && message.contains("/model"),
-            "{message}"
-        );
+        assert!(message.contains("nope") && message.contains("/model"), "{message}");
         let message = Failure::from_response(401, RetryHeaders::default(), "not even JSON", "m").message;
         assert!(message.contains("ANTHROPIC_API_KEY"), "{message}");
     }

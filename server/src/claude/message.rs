@@ -126,9 +126,7 @@ impl MessageDecoder {
             if self.ended {
                 return events;
             }
-            let event = self
-                .take(&frame)
-                .unwrap_or_else(|failure| Some(StreamEvent::Failed(failure)));
+            let event = self.take(&frame).unwrap_or_else(|failure| Some(StreamEvent::Failed(failure)));
             self.ended |= matches!(event, Some(StreamEvent::Finished(_) | StreamEvent::Failed(_)));
             events.extend(event);
         }
@@ -144,9 +142,7 @@ impl MessageDecoder {
     pub fn salvage(self) -> Vec<Block> {
         let drafts = self.drafts.into_iter().zip(self.done);
         let blocks = drafts.filter_map(|(draft, done)| done.or_else(|| draft.unfinished()));
-        blocks
-            .filter(|block| !block.is_blank() && !matches!(block, Block::ToolUse { .. }))
-            .collect()
+        blocks.filter(|block| !block.is_blank() && !matches!(block, Block::ToolUse { .. })).collect()
     }
 
     fn take(&mut self, frame: &SseEvent) -> Result<Option<StreamEvent>, Failure> {
@@ -176,30 +172,14 @@ impl MessageDecoder {
         if index != self.drafts.len() || index >= MESSAGE_BLOCKS_MAX {
             return Err(Failure::passing("the API sent content blocks out of order"));
         }
-        let text = |name: &str| {
-            block
-                .get(name)
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned()
-        };
+        let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (draft, event) = match block.get("type").and_then(Value::as_str).unwrap_or_default() {
             "text" => (Draft::Text(text("text")), Some(StreamEvent::Text(text("text")))),
             "thinking" => {
-                let draft = Draft::Thinking {
-                    thinking: text("thinking"),
-                    signature: text("signature"),
-                };
+                let draft = Draft::Thinking { thinking: text("thinking"), signature: text("signature") };
                 (draft, Some(StreamEvent::Thinking(text("thinking"))))
             }
-            "tool_use" => (
-                Draft::ToolUse {
-                    id: text("id"),
-                    name: text("name"),
-                    input: String::new(),
-                },
-                None,
-            ),
+            "tool_use" => (Draft::ToolUse { id: text("id"), name: text("name"), input: String::new() }, None),
             _ => (Draft::Whole(block), None),
         };
         self.drafts.push(draft);
@@ -210,9 +190,7 @@ impl MessageDecoder {
     fn delta(&mut self, index: usize, delta: Delta) -> Result<Option<StreamEvent>, Failure> {
         let open = self.done.get(index).is_some_and(Option::is_none);
         let Some(draft) = self.drafts.get_mut(index).filter(|_| open) else {
-            return Err(Failure::passing(
-                "the API sent a piece of a content block that is not open",
-            ));
+            return Err(Failure::passing("the API sent a piece of a content block that is not open"));
         };
         let (target, piece, event): (_, _, Option<Announce>) = match (draft, delta) {
             (Draft::Text(text), Delta::TextDelta { text: piece }) => (text, piece, Some(StreamEvent::Text)),
@@ -229,9 +207,7 @@ impl MessageDecoder {
         };
         self.size_bytes += piece.len();
         if self.size_bytes > MESSAGE_MAX_BYTES {
-            return Err(Failure::lasting(format!(
-                "the answer is larger than {MESSAGE_MAX_BYTES} bytes"
-            )));
+            return Err(Failure::lasting(format!("the answer is larger than {MESSAGE_MAX_BYTES} bytes")));
         }
         target.push_str(&piece);
         Ok(event.filter(|_| !piece.is_empty()).map(|event| event(piece)))
@@ -239,9 +215,7 @@ impl MessageDecoder {
 
     fn finish_block(&mut self, index: usize) -> Result<Option<StreamEvent>, Failure> {
         let (Some(draft), Some(done)) = (self.drafts.get_mut(index), self.done.get_mut(index)) else {
-            return Err(Failure::passing(
-                "the API ended a content block that it never began",
-            ));
+            return Err(Failure::passing("the API ended a content block that it never began"));
         };
         let (block, event) = draft.finish();
         *done = Some(block);
@@ -249,9 +223,7 @@ impl MessageDecoder {
     }
 
     fn finish(&mut self) -> Received {
-        let drafts = std::mem::take(&mut self.drafts)
-            .into_iter()
-            .zip(std::mem::take(&mut self.done));
+        let drafts = std::mem::take(&mut self.drafts).into_iter().zip(std::mem::take(&mut self.done));
         let blocks = drafts.filter_map(|(draft, done)| done.or_else(|| draft.unfinished()));
         Received {
             content: blocks.filter(|block| !block.is_blank()).collect(),
@@ -265,32 +237,15 @@ impl Draft {
     /// The block when its end has come; a tool call is announced.
     fn finish(&mut self) -> (Block, Option<StreamEvent>) {
         match self {
-            Self::Text(text) => (
-                Block::Text {
-                    text: std::mem::take(text),
-                },
-                None,
-            ),
+            Self::Text(text) => (Block::Text { text: std::mem::take(text) }, None),
             Self::Thinking { thinking, signature } => {
                 let (thinking, signature) = (std::mem::take(thinking), std::mem::take(signature));
                 (Block::Thinking { thinking, signature }, None)
             }
             Self::ToolUse { id, name, input } => {
                 let (input, defect) = tool_input(input);
-                let block = Block::ToolUse {
-                    id: id.clone(),
-                    name: name.clone(),
-                    input: input.clone(),
-                };
-                (
-                    block,
-                    Some(StreamEvent::ToolUse {
-                        id: id.clone(),
-                        name: name.clone(),
-                        input,
-                        defect,
-                    }),
-                )
+                let block = Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
+                (block, Some(StreamEvent::ToolUse { id: id.clone(), name: name.clone(), input, defect }))
             }
             Self::Whole(value) => {
                 let block =
@@ -322,14 +277,8 @@ fn tool_input(text: &str) -> (Value, Option<String>) {
     }
     match serde_json::from_str::<Value>(text) {
         Ok(input) if input.is_object() => (input, None),
-        Ok(other) => (
-            json!({"not_an_object": other}),
-            Some("the input must be a JSON object".to_owned()),
-        ),
-        Err(error) => (
-            json!({"not_json": text}),
-            Some(format!("the input was not valid JSON: {error}")),
-        ),
+        Ok(other) => (json!({"not_an_object": other}), Some("the input must be a JSON object".to_owned())),
+        Err(error) => (json!({"not_json": text}), Some(format!("the input was not valid JSON: {error}"))),
     }
 }
 

@@ -26,10 +26,7 @@ fn recording() -> String {
     ];
     let frames = events.iter().enumerate().map(|(index, event)| {
         let ending = if index % 2 == 0 { "\n" } else { "\r\n" };
-        format!(
-            "event: {}{ending}data: {event}{ending}{ending}",
-            event["type"].as_str().unwrap()
-        )
+        format!("event: {}{ending}data: {event}{ending}{ending}", event["type"].as_str().unwrap())
     });
     frames.collect()
 }
@@ -52,40 +49,19 @@ fn a_recorded_stream_gives_its_message() {
     let events = decode([recording().as_bytes()]);
     let input = json!({"z": "ä", "a": 1});
     let content = vec![
-        Block::Thinking {
-            thinking: "hm €".into(),
-            signature: "sig".into(),
-        },
+        Block::Thinking { thinking: "hm €".into(), signature: "sig".into() },
         Block::text("Grüße 😀"),
-        Block::ToolUse {
-            id: "t1".into(),
-            name: "bash".into(),
-            input: input.clone(),
-        },
+        Block::ToolUse { id: "t1".into(), name: "bash".into(), input: input.clone() },
     ];
-    let usage = TokenUsage {
-        input: 9,
-        output: 7,
-        cache_read: 5,
-        cache_write: 0,
-    };
+    let usage = TokenUsage { input: 9, output: 7, cache_read: 5, cache_write: 0 };
     assert_eq!(
         events,
         [
             StreamEvent::Thinking("hm €".into()),
             StreamEvent::Text("Grüße ".into()),
             StreamEvent::Text("😀".into()),
-            StreamEvent::ToolUse {
-                id: "t1".into(),
-                name: "bash".into(),
-                input,
-                defect: None
-            },
-            StreamEvent::Finished(Received {
-                content,
-                stop: StopCause::ToolUse,
-                usage
-            }),
+            StreamEvent::ToolUse { id: "t1".into(), name: "bash".into(), input, defect: None },
+            StreamEvent::Finished(Received { content, stop: StopCause::ToolUse, usage }),
         ]
     );
 }
@@ -110,36 +86,18 @@ fn after_every_cut_the_salvage_is_a_prefix_without_tool_calls() {
         let events = decoder.feed(&bytes[..cut]);
         let said: String = events
             .iter()
-            .filter_map(|event| {
-                if let StreamEvent::Text(text) = event {
-                    Some(text.as_str())
-                } else {
-                    None
-                }
-            })
+            .filter_map(|event| if let StreamEvent::Text(text) = event { Some(text.as_str()) } else { None })
             .collect();
-        if events
-            .iter()
-            .any(|event| matches!(event, StreamEvent::Finished(_)))
-        {
+        if events.iter().any(|event| matches!(event, StreamEvent::Finished(_))) {
             continue;
         }
         let kept = decoder.salvage();
         let text: String = kept
             .iter()
-            .filter_map(|block| {
-                if let Block::Text { text } = block {
-                    Some(text.as_str())
-                } else {
-                    None
-                }
-            })
+            .filter_map(|block| if let Block::Text { text } = block { Some(text.as_str()) } else { None })
             .collect();
         assert_eq!(text, said, "cut at {cut}: what was shown is what is kept");
-        assert!(
-            kept.iter().all(|block| !matches!(block, Block::ToolUse { .. })),
-            "cut at {cut}"
-        );
+        assert!(kept.iter().all(|block| !matches!(block, Block::ToolUse { .. })), "cut at {cut}");
         assert!(
             kept.iter()
                 .all(|block| !matches!(block, Block::Thinking { signature, .. } if signature.is_empty()))
@@ -149,16 +107,10 @@ fn after_every_cut_the_salvage_is_a_prefix_without_tool_calls() {
 
 #[test]
 fn input_that_is_no_object_is_wrapped_and_its_defect_told() {
-    for (text, defective) in [
-        ("", false),
-        ("{}", false),
-        ("[1]", true),
-        ("{\"a\": ", true),
-        ("nonsense", true),
-    ] {
-        let [StreamEvent::ToolUse { input, defect, .. }] = &one_call(text)[..] else {
-            panic!("{text}")
-        };
+    for (text, defective) in
+        [("", false), ("{}", false), ("[1]", true), ("{\"a\": ", true), ("nonsense", true)]
+    {
+        let [StreamEvent::ToolUse { input, defect, .. }] = &one_call(text)[..] else { panic!("{text}") };
         assert!(input.is_object(), "{text}");
         assert_eq!(defect.is_some(), defective, "{text}");
     }
@@ -173,9 +125,7 @@ fn an_error_event_ends_the_stream_once() {
     let error = json!({"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}});
     let text = format!("event: error\ndata: {error}\n\n{}", recording());
     let events = decode([text.as_bytes()]);
-    let [StreamEvent::Failed(failure)] = &events[..] else {
-        panic!("{events:?}")
-    };
+    let [StreamEvent::Failed(failure)] = &events[..] else { panic!("{events:?}") };
     assert!(failure.message.contains("Overloaded"));
     assert_ne!(failure.retry, crate::claude::failure::Retry::Never);
 }
@@ -191,9 +141,6 @@ fn events_that_make_no_sense_fail_instead_of_panicking() {
     ];
     for event in nonsense {
         let events = decode([format!("data: {event}\n\n").as_bytes()]);
-        assert!(
-            matches!(events[..], [StreamEvent::Failed(_)]),
-            "{event}: {events:?}"
-        );
+        assert!(matches!(events[..], [StreamEvent::Failed(_)]), "{event}: {events:?}");
     }
 }

@@ -16,11 +16,7 @@ pub struct ModelInfo {
 impl Default for ModelInfo {
     /// What is assumed while the API does not tell: the smallest window of any current model, nothing special.
     fn default() -> Self {
-        Self {
-            context_size: 200_000,
-            max_output: None,
-            adaptive_thinking: false,
-        }
+        Self { context_size: 200_000, max_output: None, adaptive_thinking: false }
     }
 }
 

@@ -19,9 +19,7 @@ pub fn delay(failure: &Failure, attempt: u32, retries_max: u32, jitter: f64) -> 
         Retry::After(asked) if asked.as_millis() <= u128::from(RETRY_AFTER_MAX_MS) => Some(asked),
         Retry::After(_) | Retry::Backoff => {
             let exponential = (FIRST_DELAY_MS * 2f64.powi(attempt.min(16) as i32)).min(LONGEST_DELAY_MS);
-            Some(Duration::from_secs_f64(
-                exponential * (0.75 + 0.25 * jitter.clamp(0.0, 1.0)) / 1000.0,
-            ))
+            Some(Duration::from_secs_f64(exponential * (0.75 + 0.25 * jitter.clamp(0.0, 1.0)) / 1000.0))
         }
     }
 }
@@ -33,9 +31,7 @@ mod tests {
     #[test]
     fn backoff_doubles_to_eight_seconds_and_ends() {
         let failure = Failure::passing("x");
-        let waits: Vec<_> = (0..7)
-            .map_while(|attempt| delay(&failure, attempt, 6, 1.0))
-            .collect();
+        let waits: Vec<_> = (0..7).map_while(|attempt| delay(&failure, attempt, 6, 1.0)).collect();
         let seconds: Vec<f64> = waits.iter().map(Duration::as_secs_f64).collect();
         assert_eq!(seconds, [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]);
         assert_eq!(delay(&failure, 0, 6, 0.0), Some(Duration::from_millis(375)));
@@ -43,10 +39,8 @@ mod tests {
 
     #[test]
     fn the_server_is_obeyed_up_to_a_minute() {
-        let asked = |seconds| Failure {
-            retry: Retry::After(Duration::from_secs(seconds)),
-            ..Failure::passing("x")
-        };
+        let asked =
+            |seconds| Failure { retry: Retry::After(Duration::from_secs(seconds)), ..Failure::passing("x") };
         assert_eq!(delay(&asked(60), 0, 8, 0.5), Some(Duration::from_secs(60)));
         assert_eq!(delay(&asked(61), 0, 8, 1.0), Some(Duration::from_millis(500)));
     }

@@ -86,14 +86,7 @@ impl SseDecoder {
         if !std::mem::take(&mut self.has_data) {
             return None;
         }
-        Some(SseEvent {
-            name: if name.is_empty() {
-                "message".to_owned()
-            } else {
-                name
-            },
-            data,
-        })
+        Some(SseEvent { name: if name.is_empty() { "message".to_owned() } else { name }, data })
     }
 }
 
@@ -112,10 +105,7 @@ mod tests {
     }
 
     fn event(name: &str, data: &str) -> SseEvent {
-        SseEvent {
-            name: name.to_owned(),
-            data: data.to_owned(),
-        }
+        SseEvent { name: name.to_owned(), data: data.to_owned() }
     }
 
     #[test]

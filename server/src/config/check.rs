@@ -15,10 +15,7 @@ pub(super) struct Fault {
 }
 
 pub(super) fn fault<T>(what: impl Into<String>, advice: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault {
-        what: what.into(),
-        advice: advice.into(),
-    })
+    Err(Fault { what: what.into(), advice: advice.into() })
 }
 
 /// Values that `max_tokens` takes.
@@ -57,9 +54,7 @@ pub(super) fn base_url(text: &str) -> Result<String, Fault> {
 
 pub(super) fn model(text: &str) -> Result<String, Fault> {
     let name = text.trim();
-    let plain = name
-        .chars()
-        .all(|letter| !letter.is_whitespace() && !letter.is_control());
+    let plain = name.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
     if name.is_empty() || name.len() > limits::MODEL_NAME_MAX_BYTES || !plain {
         return fault(
             "this is not the name of a model",
@@ -105,10 +100,7 @@ pub(super) fn isolation(text: &str) -> Result<IsolationWish, Fault> {
         "auto" => Ok(IsolationWish::Auto),
         "microvm" => Ok(IsolationWish::Microvm),
         "container" => Ok(IsolationWish::Container),
-        _ => fault(
-            "this is no kind of isolation",
-            "give \"auto\", \"microvm\" or \"container\"",
-        ),
+        _ => fault("this is no kind of isolation", "give \"auto\", \"microvm\" or \"container\""),
     }
 }
 

@@ -69,10 +69,7 @@ impl<'t> Source<'t> {
 pub(super) fn unknown_key<T>(key: &str, known: &[&str]) -> Result<T, Fault> {
     match nearest(key, known.iter().copied()) {
         Some(meant) => fault("there is no such key", format!("did you mean {meant}?")),
-        None => fault(
-            "there is no such key",
-            format!("remove it; there are {}", known.join(", ")),
-        ),
+        None => fault("there is no such key", format!("remove it; there are {}", known.join(", "))),
     }
 }
 
@@ -95,10 +92,7 @@ impl<'t> Value<'t> {
     pub(super) fn whole(&self) -> Result<Option<u64>, Fault> {
         match &self.0 {
             DeValue::Integer(number) => Ok(u64::from_str_radix(number.as_str(), number.radix()).ok()),
-            _ => fault(
-                self.found("a whole number"),
-                "give a whole number, without quotes",
-            ),
+            _ => fault(self.found("a whole number"), "give a whole number, without quotes"),
         }
     }
 

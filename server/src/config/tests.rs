@@ -18,10 +18,7 @@ fn load_from(config: &str, variables: &[(&str, &str)]) -> (Settings, Vec<String>
 
 fn texts(problems: &[Problem], home: &tempfile::TempDir) -> Vec<String> {
     let root = home.path().canonicalize().unwrap();
-    problems
-        .iter()
-        .map(|problem| problem.to_string().replace(root.to_str().unwrap(), "HOME"))
-        .collect()
+    problems.iter().map(|problem| problem.to_string().replace(root.to_str().unwrap(), "HOME")).collect()
 }
 
 const EVERYTHING: &str = r#"
@@ -100,6 +97,13 @@ fn variables_win_over_the_file() {
 }
 
 #[test]
+fn a_relative_safedir_variable_begins_where_the_process_was_started() {
+    let home = tempfile::tempdir().unwrap();
+    let (settings, _) = load(&Environment::for_test(home.path(), &[("SAFEDIR", "w")]));
+    assert_eq!(settings.safedir, Some(home.path().join("w")));
+}
+
+#[test]
 fn an_invalid_variable_is_named_and_leaves_the_file_s_value() {
     let variables = [
         ("ANTHROPIC_API_KEY", "   "),
@@ -112,10 +116,7 @@ fn an_invalid_variable_is_named_and_leaves_the_file_s_value() {
     assert!(settings == load_from(EVERYTHING, &[]).0);
     assert_eq!(problems.len(), variables.len());
     for ((name, _), problem) in variables.iter().zip(problems) {
-        assert!(
-            problem.starts_with(&format!("environment variable {name}: ")),
-            "{problem}"
-        );
+        assert!(problem.starts_with(&format!("environment variable {name}: ")), "{problem}");
     }
 }
 
@@ -141,10 +142,7 @@ fn a_bad_key_is_named_with_its_line_and_the_others_are_used() {
         "8: prices: expected a table, found a number; write [prices.\"MODEL\"], and below it input, output, \
          cache_read and cache_write",
     ];
-    assert_eq!(
-        problems,
-        expected.map(|text| format!("HOME/config/config.toml:{text}"))
-    );
+    assert_eq!(problems, expected.map(|text| format!("HOME/config/config.toml:{text}")));
 }
 
 #[test]
@@ -165,28 +163,18 @@ fn a_mistake_in_prices_costs_only_that_model_its_prices() {
     ];
     assert_eq!(problems.len(), starts.len(), "{problems:#?}");
     for (problem, start) in problems.iter().zip(starts) {
-        assert!(
-            problem.starts_with(&format!("HOME/config/config.toml:{start}")),
-            "{problem}"
-        );
+        assert!(problem.starts_with(&format!("HOME/config/config.toml:{start}")), "{problem}");
     }
 }
 
 #[test]
 fn a_file_that_does_not_parse_gives_defaults_and_does_not_show_the_key() {
-    for broken in [
-        "model = \"x\"\napi_key = sk-secret",
-        "api_key = \"sk-secret",
-        "[sk-secret\n",
-        "a=1\na=2",
-    ] {
+    for broken in ["model = \"x\"\napi_key = sk-secret", "api_key = \"sk-secret", "[sk-secret\n", "a=1\na=2"]
+    {
         let (settings, problems) = load_from(broken, &[]);
         assert!(settings == Settings::default());
         assert_eq!(problems.len(), 1);
-        assert!(
-            problems[0].contains("config.toml:") && problems[0].contains("not TOML"),
-            "{problems:?}"
-        );
+        assert!(problems[0].contains("config.toml:") && problems[0].contains("not TOML"), "{problems:?}");
         assert!(!problems[0].contains("secret"), "{problems:?}");
     }
 }
@@ -195,11 +183,7 @@ fn a_file_that_does_not_parse_gives_defaults_and_does_not_show_the_key() {
 fn a_file_that_cannot_be_read_gives_defaults() {
     let home = tempfile::tempdir().unwrap();
     let environment = Environment::for_test(home.path(), &[("MODEL", "m")]);
-    replace(
-        &user_file(&environment),
-        &vec![b'#'; limits::CONFIG_FILE_MAX_BYTES + 1],
-    )
-    .unwrap();
+    replace(&user_file(&environment), &vec![b'#'; limits::CONFIG_FILE_MAX_BYTES + 1]).unwrap();
     let (settings, problems) = load(&environment);
     assert_eq!((settings.model.as_str(), problems.len()), ("m", 1));
     replace(&user_file(&environment), b"\xff").unwrap();
@@ -225,10 +209,7 @@ fn narrow(config: &str, user: &Settings) -> (Settings, Vec<String>) {
 fn a_workspace_chooses_its_model_and_narrows_limits() {
     let config = "model = \"m\"\nmax_tokens = 9\nmax_rounds = 3\nmax_session_tokens = 5\n\
                   max_session_cost_usd = 0.5\nisolation = \"microvm\"";
-    let user = Settings {
-        max_session_tokens: Some(6),
-        ..Settings::default()
-    };
+    let user = Settings { max_session_tokens: Some(6), ..Settings::default() };
     let (settings, problems) = narrow(config, &user);
     assert_eq!(problems, [""; 0]);
     let expected = Settings {
@@ -253,11 +234,7 @@ fn a_workspace_never_widens_what_the_user_allowed() {
     };
     let config = EVERYTHING.replace("max_rounds = 5", "max_rounds = 101");
     let (settings, problems) = narrow(&config, &user);
-    let expected = Settings {
-        model: "from-file".to_owned(),
-        max_tokens: 100,
-        ..user
-    };
+    let expected = Settings { model: "from-file".to_owned(), max_tokens: 100, ..user };
     assert!(settings == expected);
     assert_eq!(problems.len(), user::KEYS.len() - 2, "{problems:#?}");
     assert_eq!(
@@ -284,16 +261,9 @@ fn isolation_of_a_workspace_only_gets_stronger() {
         (Microvm, "auto", Microvm, 1),
         (Microvm, "container", Microvm, 1),
     ] {
-        let user = Settings {
-            isolation: users,
-            ..Settings::default()
-        };
+        let user = Settings { isolation: users, ..Settings::default() };
         let (settings, found) = narrow(&format!("isolation = {asked:?}"), &user);
-        assert_eq!(
-            (settings.isolation, found.len()),
-            (expected, problems),
-            "{users:?} {asked}"
-        );
+        assert_eq!((settings.isolation, found.len()), (expected, problems), "{users:?} {asked}");
     }
 }
 

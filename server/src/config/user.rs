@@ -86,10 +86,7 @@ fn isolation(settings: &mut Settings, value: &Value<'_>) -> Result<IsolationWish
     let wish = value.text().and_then(check::isolation);
     wish.map_err(|Fault { what, advice }| {
         settings.isolation = IsolationWish::Microvm;
-        Fault {
-            what,
-            advice: format!("{advice}; until then nothing but a microVM is used"),
-        }
+        Fault { what, advice: format!("{advice}; until then nothing but a microVM is used") }
     })
 }
 
@@ -121,12 +118,7 @@ fn set_prices<'t>(
         Ok(table) => source.entries_of(table),
         Err(fault) => return problems.push(source.problem(line, "prices", fault)),
     };
-    for Entry {
-        key: model,
-        line,
-        value,
-    } in models
-    {
+    for Entry { key: model, line, value } in models {
         let entries = match value.table() {
             Ok(table) => source.entries_of(table),
             Err(fault) => {
@@ -147,10 +139,7 @@ fn prices_of(model: &str, entries: Vec<Entry<'_>>) -> Result<Prices, (Option<usi
         let amount = if PRICE_KEYS.contains(&key.as_str()) {
             value.number().and_then(check::usd)
         } else if KEYS.contains(&key.as_str()) {
-            fault(
-                "this key is no price",
-                "move it above the first line in [brackets]",
-            )
+            fault("this key is no price", "move it above the first line in [brackets]")
         } else {
             unknown_key(&key, &PRICE_KEYS)
         };

@@ -39,10 +39,7 @@ impl WorkspaceSettings {
             Ok(text) => text.unwrap_or_default(),
             Err(problem) => return (settings, vec![problem]),
         };
-        let source = Source {
-            path: &workspace.root().as_host().join(WORKSPACE_CONFIG),
-            text: &text,
-        };
+        let source = Source { path: &workspace.root().as_host().join(WORKSPACE_CONFIG), text: &text };
         match source.entries() {
             Err(problem) => problems.push(problem),
             Ok(entries) => {
@@ -99,10 +96,9 @@ impl WorkspaceSettings {
 /// A limit of the workspace must not be above the user's.
 fn not_above<T: PartialOrd + std::fmt::Display>(limit: T, users: Option<T>) -> Result<T, Fault> {
     match users {
-        Some(users) if limit > users => fault(
-            format!("a workspace may not raise your limit of {users}"),
-            "lower it or remove it",
-        ),
+        Some(users) if limit > users => {
+            fault(format!("a workspace may not raise your limit of {users}"), "lower it or remove it")
+        }
         _ => Ok(limit),
     }
 }

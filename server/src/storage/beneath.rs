@@ -108,10 +108,7 @@ pub fn read_bounded(file: File, limit_bytes: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(limit_bytes as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > limit_bytes {
-        return Err(io::Error::new(
-            io::ErrorKind::FileTooLarge,
-            format!("larger than {limit_bytes} bytes"),
-        ));
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("larger than {limit_bytes} bytes")));
     }
     Ok(bytes)
 }
@@ -140,10 +137,7 @@ mod tests {
             panic!("no file");
         };
         assert_eq!(read_bounded(file, 4).unwrap(), b"text");
-        assert!(matches!(
-            folder.node_at(Path::new("plain/file/x")).unwrap(),
-            Node::Missing
-        ));
+        assert!(matches!(folder.node_at(Path::new("plain/file/x")).unwrap(), Node::Missing));
         assert!(folder.node_at(Path::new("../secret/key")).is_err());
         assert_eq!(folder.names(2).unwrap(), ["plain", "way-out"]);
         assert!(folder.names(1).is_err());
@@ -154,14 +148,8 @@ mod tests {
     fn a_pipe_does_not_block_the_reader() {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::open(root.path()).unwrap();
-        rustix::fs::mknodat(
-            &folder.0,
-            "pipe",
-            rustix::fs::FileType::Fifo,
-            Mode::RUSR | Mode::WUSR,
-            0,
-        )
-        .unwrap();
+        rustix::fs::mknodat(&folder.0, "pipe", rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
+            .unwrap();
         assert!(matches!(folder.node(OsStr::new("pipe")).unwrap(), Node::Other));
     }
 }

@@ -28,12 +28,7 @@ impl Tool for ListFiles {
     }
 
     fn title(&self, input: &Value) -> String {
-        format!(
-            "List {}",
-            Some(field(input, "path"))
-                .filter(|path| !path.is_empty())
-                .unwrap_or("files")
-        )
+        format!("List {}", Some(field(input, "path")).filter(|path| !path.is_empty()).unwrap_or("files"))
     }
 
     fn run(&self, _input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {

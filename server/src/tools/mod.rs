@@ -98,20 +98,12 @@ pub struct ToolOutcome {
 impl ToolOutcome {
     /// A good answer.
     pub fn text(text: impl Into<String>) -> Self {
-        Self {
-            content: vec![ResultPart::text(text)],
-            is_error: false,
-            exit_code: None,
-            shown: false,
-        }
+        Self { content: vec![ResultPart::text(text)], is_error: false, exit_code: None, shown: false }
     }
 
     /// An error that the model can act on.
     pub fn error(text: impl Into<String>) -> Self {
-        Self {
-            is_error: true,
-            ..Self::text(text)
-        }
+        Self { is_error: true, ..Self::text(text) }
     }
 
     /// All text of it.
@@ -153,11 +145,5 @@ fn without_sandbox(context: &ToolContext) -> BoxFuture<'static, ToolOutcome> {
 
 /// A text field of an unchecked input, cut to one line, for titles.
 fn field<'a>(input: &'a Value, name: &str) -> &'a str {
-    input
-        .get(name)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-        .lines()
-        .next()
-        .unwrap_or_default()
+    input.get(name).and_then(Value::as_str).unwrap_or_default().lines().next().unwrap_or_default()
 }

@@ -26,10 +26,7 @@ const NAME_MAX_CHARS: usize = 128;
 impl Registry {
     /// Takes the tools that the API would accept; for each other one there is a sentence that says why not.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> (Self, Vec<String>) {
-        let mut registry = Self {
-            entries: Vec::new(),
-            specs: Vec::new(),
-        };
+        let mut registry = Self { entries: Vec::new(), specs: Vec::new() };
         let mut left_out = Vec::new();
         for tool in tools {
             let spec = tool.spec();
@@ -56,18 +53,14 @@ impl Registry {
 
     /// A call in a few words.
     pub fn title(&self, name: &str, input: &Value) -> String {
-        self.find(name)
-            .map_or_else(|| name.to_owned(), |entry| entry.tool.title(input))
+        self.find(name).map_or_else(|| name.to_owned(), |entry| entry.tool.title(input))
     }
 
     /// Runs a tool. Whatever is wrong with the call becomes an error that the model can read.
     pub async fn run(&self, name: &str, input: Value, context: ToolContext) -> ToolOutcome {
         let Some(entry) = self.find(name) else {
             let names: Vec<&str> = self.specs.iter().map(|spec| spec.name.as_str()).collect();
-            return ToolOutcome::error(format!(
-                "there is no tool {name:?}; there are {}",
-                names.join(", ")
-            ));
+            return ToolOutcome::error(format!("there is no tool {name:?}; there are {}", names.join(", ")));
         };
         let errors: Vec<String> = entry
             .validator
@@ -88,17 +81,11 @@ impl Registry {
     }
 
     fn find(&self, name: &str) -> Option<&Entry> {
-        self.specs
-            .iter()
-            .position(|spec| spec.name == name)
-            .map(|index| &self.entries[index])
+        self.specs.iter().position(|spec| spec.name == name).map(|index| &self.entries[index])
     }
 
     fn check(&self, spec: &ToolSpec) -> Result<Validator, String> {
-        let letters = spec
-            .name
-            .chars()
-            .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let letters = spec.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
         if spec.name.is_empty() || spec.name.len() > NAME_MAX_CHARS || !letters {
             return Err("its name must be 1 to 128 letters, digits, \"_\" or \"-\"".to_owned());
         }
@@ -111,13 +98,8 @@ impl Registry {
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             return Err("its input schema must have \"type\": \"object\"".to_owned());
         }
-        if let Some(keyword) = FORBIDDEN_AT_TOP
-            .iter()
-            .find(|keyword| schema.contains_key(**keyword))
-        {
-            return Err(format!(
-                "its input schema has {keyword:?} at the top, which the API refuses"
-            ));
+        if let Some(keyword) = FORBIDDEN_AT_TOP.iter().find(|keyword| schema.contains_key(**keyword)) {
+            return Err(format!("its input schema has {keyword:?} at the top, which the API refuses"));
         }
         jsonschema::validator_for(&spec.input_schema)
             .map_err(|error| format!("its input schema is wrong: {error}"))
@@ -130,16 +112,10 @@ fn bounded(mut outcome: ToolOutcome) -> ToolOutcome {
     for part in &mut outcome.content {
         if let ResultPart::Text { text } = part {
             if text.len() > room {
-                let (head, tail) = (
-                    text.floor_char_boundary(room / 2),
-                    text.ceil_char_boundary(text.len() - room / 2),
-                );
+                let (head, tail) =
+                    (text.floor_char_boundary(room / 2), text.ceil_char_boundary(text.len() - room / 2));
                 let left_out = tail - head;
-                *text = format!(
-                    "{}\n[… {left_out} bytes left out …]\n{}",
-                    &text[..head],
-                    &text[tail..]
-                );
+                *text = format!("{}\n[… {left_out} bytes left out …]\n{}", &text[..head], &text[tail..]);
             }
             room = room.saturating_sub(text.len());
         }
@@ -159,11 +135,7 @@ mod tests {
 
     impl Tool for Fake {
         fn spec(&self) -> ToolSpec {
-            ToolSpec {
-                name: self.0.to_owned(),
-                description: String::new(),
-                input_schema: self.1.clone(),
-            }
+            ToolSpec { name: self.0.to_owned(), description: String::new(), input_schema: self.1.clone() }
         }
         fn reads_only(&self) -> bool {
             true
@@ -172,9 +144,7 @@ mod tests {
             String::new()
         }
         fn run(&self, _: Value, _: ToolContext) -> BoxFuture<'static, ToolOutcome> {
-            Box::pin(std::future::ready(ToolOutcome::text(
-                "ä".repeat(TOOL_RESULT_MAX_BYTES),
-            )))
+            Box::pin(std::future::ready(ToolOutcome::text("ä".repeat(TOOL_RESULT_MAX_BYTES))))
         }
     }
 
@@ -201,20 +171,10 @@ mod tests {
             Arc::new(Fake("top", json!({"type": "object", "anyOf": []}))),
             Arc::new(Fake("good", object.clone())),
             Arc::new(Fake("no schema", object)),
-            Arc::new(Fake(
-                "broken",
-                json!({"type": "object", "properties": {"a": {"type": "nonsense"}}}),
-            )),
+            Arc::new(Fake("broken", json!({"type": "object", "properties": {"a": {"type": "nonsense"}}}))),
         ];
         let (registry, left_out) = Registry::new(tools);
-        assert_eq!(
-            registry
-                .specs()
-                .iter()
-                .map(|spec| spec.name.as_str())
-                .collect::<Vec<_>>(),
-            ["good"]
-        );
+        assert_eq!(registry.specs().iter().map(|spec| spec.name.as_str()).collect::<Vec<_>>(), ["good"]);
         assert_eq!(left_out.len(), 4, "{left_out:?}");
     }
 
@@ -229,10 +189,7 @@ mod tests {
             json!([]),
         ] {
             let outcome = registry.run("bash", input.clone(), context()).await;
-            assert!(
-                outcome.is_error && outcome.all_text().contains("schema"),
-                "{input}: {outcome:?}"
-            );
+            assert!(outcome.is_error && outcome.all_text().contains("schema"), "{input}: {outcome:?}");
         }
         let outcome = registry.run("bsh", json!({}), context()).await;
         assert!(outcome.is_error && outcome.all_text().contains("bash"));

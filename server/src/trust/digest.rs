@@ -17,13 +17,7 @@ impl Digest {
             hasher.update((part.len() as u64).to_be_bytes());
             hasher.update(part);
         }
-        Self(
-            hasher
-                .finalize()
-                .iter()
-                .map(|byte| format!("{byte:02x}"))
-                .collect(),
-        )
+        Self(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// The digest of a file's content.

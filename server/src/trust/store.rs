@@ -51,9 +51,7 @@ enum Read {
 impl TrustStore {
     /// The user's store, which need not exist yet.
     pub fn new(environment: &Environment) -> Self {
-        Self {
-            path: environment.state_dir.join("trust.json"),
-        }
+        Self { path: environment.state_dir.join("trust.json") }
     }
 
     /// Whether a workspace is trusted as it is now. A store or workspace that cannot be read is not.
@@ -94,16 +92,11 @@ impl TrustStore {
         let key = key(root)?;
         let now = survey(root)?;
         if now.digest != shown.digest {
-            return Err(TrustError::ChangedMeanwhile {
-                files: difference(&shown.digests(), &now.digests()),
-            });
+            return Err(TrustError::ChangedMeanwhile { files: difference(&shown.digests(), &now.digests()) });
         }
         let files = now.digests();
-        self.change(|book| drop(book.workspaces.insert(key.to_owned(), files.clone())))?;
-        Ok(TrustedWorkspace {
-            root: root.clone(),
-            files,
-        })
+        self.change(|book| drop(book.workspaces.insert(key.to_owned(), files)))?;
+        Ok(TrustedWorkspace::new(root, &now))
     }
 
     /// Takes trust back; whether there was any.
@@ -116,13 +109,7 @@ impl TrustStore {
 
     /// Reads, changes and writes the store while no other process does.
     fn change(&self, change: impl FnOnce(&mut Book)) -> Result<(), TrustError> {
-        let failed = |action| {
-            move |source| TrustError::Store {
-                action,
-                path: self.path.clone(),
-                source,
-            }
-        };
+        let failed = |action| move |source| TrustError::Store { action, path: self.path.clone(), source };
         let _lock = storage::lock(&self.path.with_extension("json.lock"), TRUST_LOCK_MAX_MS)
             .map_err(failed("lock"))?;
         let mut book = match self.read().map_err(failed("read"))? {
@@ -147,10 +134,7 @@ impl TrustStore {
             Ok(None) => return Ok(Read::Book(Book::empty())),
             Ok(Some(text)) => text,
             Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge
-                ) =>
+                if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) =>
             {
                 return Ok(Read::Broken(format!("is damaged ({error})")));
             }
@@ -170,24 +154,16 @@ impl TrustStore {
 
 impl Book {
     fn empty() -> Self {
-        Self {
-            version: VERSION,
-            workspaces: BTreeMap::new(),
-        }
+        Self { version: VERSION, workspaces: BTreeMap::new() }
     }
 }
 
 fn compare(root: &WorkspaceRoot, trusted: &BTreeMap<String, Digest>, now: &Survey) -> TrustState {
-    let now = now.digests();
-    if *trusted == now {
-        TrustState::Trusted(TrustedWorkspace {
-            root: root.clone(),
-            files: now,
-        })
+    let files = difference(trusted, &now.digests());
+    if files.is_empty() {
+        TrustState::Trusted(TrustedWorkspace::new(root, now))
     } else {
-        TrustState::Changed {
-            files: difference(trusted, &now),
-        }
+        TrustState::Changed { files }
     }
 }
 

@@ -41,36 +41,25 @@ pub struct SurveyedFile {
 
 /// Looks over a workspace. One that has nothing to trust gives an empty survey.
 pub fn survey(root: &WorkspaceRoot) -> Result<Survey, TrustError> {
-    let mut walk = Walk {
-        root: root.as_host(),
-        files: Vec::new(),
-        bytes: 0,
-    };
+    survey_within(root, TRUST_FILES_TOTAL_MAX_BYTES)
+}
+
+pub(super) fn survey_within(root: &WorkspaceRoot, total_max_bytes: usize) -> Result<Survey, TrustError> {
+    let mut walk = Walk { root: root.as_host(), files: Vec::new(), bytes: 0, total_max_bytes };
     let top = Folder::open(root.as_host()).map_err(|error| walk.untrustable(Path::new(""), &error))?;
     for path in EFFECTIVE.map(Path::new) {
-        let node = top
-            .node_at(path)
-            .map_err(|error| walk.untrustable(path, &error))?;
+        let node = top.node_at(path).map_err(|error| walk.untrustable(path, &error))?;
         walk.visit(path, node, 0)?;
     }
     walk.files.sort_by(|one, other| one.path.cmp(&other.path));
-    let parts = walk
-        .files
-        .iter()
-        .flat_map(|file| [&file.path, file.digest.as_str()]);
-    Ok(Survey {
-        digest: Digest::of(parts.map(str::as_bytes)),
-        files: walk.files,
-    })
+    let parts = walk.files.iter().flat_map(|file| [&file.path, file.digest.as_str()]);
+    Ok(Survey { digest: Digest::of(parts.map(str::as_bytes)), files: walk.files })
 }
 
 impl Survey {
     /// The digests by path: what the store keeps.
     pub(super) fn digests(&self) -> BTreeMap<String, Digest> {
-        self.files
-            .iter()
-            .map(|file| (file.path.clone(), file.digest.clone()))
-            .collect()
+        self.files.iter().map(|file| (file.path.clone(), file.digest.clone())).collect()
     }
 }
 
@@ -78,6 +67,7 @@ struct Walk<'r> {
     root: &'r Path,
     files: Vec<SurveyedFile>,
     bytes: usize,
+    total_max_bytes: usize,
 }
 
 impl Walk<'_> {
@@ -93,15 +83,15 @@ impl Walk<'_> {
                 let content = read_bounded(file, TRUST_FILE_MAX_BYTES)
                     .map_err(|error| self.untrustable(path, &error))?;
                 self.bytes += content.len();
-                if self.bytes > TRUST_FILES_TOTAL_MAX_BYTES {
-                    let reason =
-                        format!("with it there are more than {TRUST_FILES_TOTAL_MAX_BYTES} bytes to trust");
+                if self.bytes > self.total_max_bytes {
+                    let max = self.total_max_bytes;
+                    let reason = format!("with it there are more than {max} bytes to trust; make it smaller");
                     return Err(self.untrustable(path, reason));
                 }
                 self.add(path, content.len() as u64, None, Digest::of_file(&content))
             }
             Node::Folder(_) if depth == TRUST_FOLDERS_MAX_DEPTH => {
-                let reason = format!("it is deeper than {TRUST_FOLDERS_MAX_DEPTH} folders");
+                let reason = format!("it is deeper than {TRUST_FOLDERS_MAX_DEPTH} folders; move it up");
                 Err(self.untrustable(path, reason))
             }
             Node::Folder(folder) => self.visit_folder(path, &folder, depth),
@@ -109,14 +99,10 @@ impl Walk<'_> {
     }
 
     fn visit_folder(&mut self, path: &Path, folder: &Folder, depth: usize) -> Result<(), TrustError> {
-        let names = folder
-            .names(TRUST_FILES_MAX)
-            .map_err(|error| self.untrustable(path, &error))?;
+        let names = folder.names(TRUST_FILES_MAX).map_err(|error| self.untrustable(path, &error))?;
         for name in names {
             let inner = path.join(&name);
-            let node = folder
-                .node(&name)
-                .map_err(|error| self.untrustable(&inner, &error))?;
+            let node = folder.node(&name).map_err(|error| self.untrustable(&inner, &error))?;
             self.visit(&inner, node, depth + 1)?;
         }
         Ok(())
@@ -134,15 +120,10 @@ impl Walk<'_> {
             return Err(self.untrustable(path, "its name cannot be shown; rename it"));
         };
         if self.files.len() == TRUST_FILES_MAX {
-            let reason = format!("with it there are more than {TRUST_FILES_MAX} files to trust");
+            let reason = format!("with it there are more than {TRUST_FILES_MAX} files to trust; remove some");
             return Err(self.untrustable(path, reason));
         }
-        self.files.push(SurveyedFile {
-            path: name.to_owned(),
-            size_bytes,
-            link_target,
-            digest,
-        });
+        self.files.push(SurveyedFile { path: name.to_owned(), size_bytes, link_target, digest });
         Ok(())
     }
 
@@ -150,16 +131,10 @@ impl Walk<'_> {
         let shown = match path.as_os_str() == OsStr::new("") {
             true => self.root.to_owned(),
             // Not the raw name, which may hold what confuses a terminal.
-            false => PathBuf::from(
-                self.root
-                    .join(path)
-                    .to_string_lossy()
-                    .replace(char::is_control, "\u{fffd}"),
-            ),
+            false => {
+                PathBuf::from(self.root.join(path).to_string_lossy().replace(char::is_control, "\u{fffd}"))
+            }
         };
-        TrustError::Untrustable {
-            path: shown,
-            reason: reason.to_string(),
-        }
+        TrustError::Untrustable { path: shown, reason: reason.to_string() }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::environment::Environment;
-use crate::limits::{TRUST_FILE_MAX_BYTES, TRUST_FILES_MAX, TRUST_FOLDERS_MAX_DEPTH};
+use crate::limits::{TRUST_FILE_MAX_BYTES, TRUST_FILES_MAX, TRUST_FOLDERS_MAX_DEPTH, TRUST_STORE_MAX_BYTES};
 use crate::paths::WorkspaceRoot;
 use crate::storage::{read_text, remove, replace};
 use pretty_assertions::assert_eq;
@@ -36,9 +36,7 @@ impl World {
     }
 
     fn trust(&self) -> TrustedWorkspace {
-        self.store
-            .trust(&self.root, &survey(&self.root).unwrap())
-            .unwrap()
+        self.store.trust(&self.root, &survey(&self.root).unwrap()).unwrap()
     }
 
     fn state(&self) -> String {
@@ -66,12 +64,8 @@ fn what_is_effective_is_surveyed_and_nothing_else() {
     let world = World::new(&FILES);
     world.write(".claude/settings.json", "{}");
     world.write("src/AGENTS.md", "");
-    let found: Vec<_> = survey(&world.root)
-        .unwrap()
-        .files
-        .into_iter()
-        .map(|file| (file.path, file.size_bytes))
-        .collect();
+    let found: Vec<_> =
+        survey(&world.root).unwrap().files.into_iter().map(|file| (file.path, file.size_bytes)).collect();
     let expected = [
         (".airlock/commands/a/b.md", 2),
         (".airlock/config.toml", 11),
@@ -136,10 +130,7 @@ fn a_trusted_workspace_hands_out_only_what_was_trusted() {
     world.write("AGENTS.md", "be bad!");
     world.write("CLAUDE.md", "new");
     let problem = trusted.read_text("AGENTS.md", 99).unwrap_err().to_string();
-    assert!(
-        problem.contains("changed since the workspace was trusted"),
-        "{problem}"
-    );
+    assert!(problem.contains("changed since the workspace was trusted"), "{problem}");
     assert_eq!(trusted.read_text("CLAUDE.md", 99).unwrap(), None);
 }
 
@@ -179,9 +170,8 @@ fn a_file_swapped_for_a_link_is_not_read() {
 
 #[test]
 fn what_cannot_be_looked_at_as_a_whole_cannot_be_trusted() {
-    let too_many: Vec<_> = (0..=TRUST_FILES_MAX)
-        .map(|number| format!(".airlock/{}/{number}", number % 2))
-        .collect();
+    let too_many: Vec<_> =
+        (0..=TRUST_FILES_MAX).map(|number| format!(".airlock/{}/{number}", number % 2)).collect();
     let too_deep = format!(".airlock/{}x", "d/".repeat(TRUST_FOLDERS_MAX_DEPTH));
     let too_large = "x".repeat(TRUST_FILE_MAX_BYTES + 1);
     let many: Vec<_> = too_many.iter().map(|path| (path.as_str(), "")).collect();
@@ -205,6 +195,26 @@ fn what_cannot_be_looked_at_as_a_whole_cannot_be_trusted() {
 fn write_unsynced(path: &Path, content: &str) {
     std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(path, content).unwrap();
+}
+
+#[test]
+fn all_files_together_have_a_limit() {
+    let world = World::new(&FILES);
+    let total = FILES.iter().map(|(_, content)| content.len()).sum();
+    assert!(survey::survey_within(&world.root, total).is_ok());
+    let error = survey::survey_within(&world.root, total - 1).unwrap_err().to_string();
+    assert!(error.contains("more than 21 bytes"), "{error}");
+}
+
+#[test]
+fn a_full_store_refuses_and_keeps_what_it_has() {
+    let world = World::new(&FILES);
+    let long = "x".repeat(TRUST_STORE_MAX_BYTES - 100);
+    let full = format!("{{\"version\":1,\"workspaces\":{{\"/{long}\":{{}}}}}}");
+    replace(&world.trust_file("trust.json"), full.as_bytes()).unwrap();
+    let error = world.store.trust(&world.root, &survey(&world.root).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("it is full"), "{error}");
+    assert_eq!(read_text(&world.trust_file("trust.json"), TRUST_STORE_MAX_BYTES).unwrap(), Some(full));
 }
 
 #[test]
@@ -236,34 +246,21 @@ fn an_unreadable_file_cannot_be_trusted() {
 fn the_store_is_private() {
     let world = World::new(&FILES);
     world.trust();
-    let mode = world
-        .trust_file("trust.json")
-        .metadata()
-        .unwrap()
-        .permissions()
-        .mode();
+    let mode = world.trust_file("trust.json").metadata().unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
 fn a_broken_store_trusts_nothing_and_is_kept() {
     let world = World::new(&FILES);
-    for broken in [
-        &b"{\"version\":1,\"workspaces\":{"[..],
-        b"",
-        b"[]",
-        b"\xff",
-        b"{\"version\":2,\"workspaces\":{}}",
-    ] {
+    for broken in
+        [&b"{\"version\":1,\"workspaces\":{"[..], b"", b"[]", b"\xff", b"{\"version\":2,\"workspaces\":{}}"]
+    {
         world.trust();
         replace(&world.trust_file("trust.json"), broken).unwrap();
         let (state, problems) = world.store.state(&world.root);
         assert!(matches!(state, TrustState::Untrusted));
-        assert!(
-            problems[0].to_string().contains("no workspace is trusted"),
-            "{}",
-            problems[0]
-        );
+        assert!(problems[0].to_string().contains("no workspace is trusted"), "{}", problems[0]);
 
         world.trust();
         assert_eq!(world.state(), "trusted");

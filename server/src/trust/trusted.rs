@@ -1,10 +1,10 @@
 //! A trusted workspace: the only way to its own configuration.
 
-use super::Digest;
+use super::{Digest, Survey};
 use crate::paths::WorkspaceRoot;
 use crate::problem::Problem;
 use crate::storage::beneath::{Folder, Node, read_bounded};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 
@@ -13,11 +13,22 @@ use std::path::Path;
 /// A file that changed after the proof was made is refused, so there is no moment between looking and reading.
 #[derive(Clone, Debug)]
 pub struct TrustedWorkspace {
-    pub(super) root: WorkspaceRoot,
-    pub(super) files: BTreeMap<String, Digest>,
+    root: WorkspaceRoot,
+    files: BTreeMap<String, Digest>,
+    links: BTreeSet<String>,
 }
 
 impl TrustedWorkspace {
+    /// Only the store makes one.
+    pub(super) fn new(root: &WorkspaceRoot, trusted: &Survey) -> Self {
+        let links = trusted.files.iter().filter(|file| file.link_target.is_some());
+        Self {
+            root: root.clone(),
+            files: trusted.digests(),
+            links: links.map(|file| file.path.clone()).collect(),
+        }
+    }
+
     /// The workspace.
     pub fn root(&self) -> &WorkspaceRoot {
         &self.root
@@ -25,10 +36,12 @@ impl TrustedWorkspace {
 
     /// The trusted files and links below a folder of the workspace, in order.
     pub fn paths_below(&self, folder: &str) -> impl Iterator<Item = &str> {
-        self.files
-            .keys()
-            .map(String::as_str)
-            .filter(move |path| Path::new(path).starts_with(folder))
+        self.files.keys().map(String::as_str).filter(move |path| Path::new(path).starts_with(folder))
+    }
+
+    /// Whether this is a link. Links are not followed.
+    pub fn is_link(&self, path: &str) -> bool {
+        self.links.contains(path)
     }
 
     /// Reads a trusted text file; `None` when there was none to trust.
@@ -38,12 +51,7 @@ impl TrustedWorkspace {
         };
         let host_path = self.root.as_host().join(path);
         let problem = |what: &str, advice: &str| Problem::in_file(&host_path, what, advice);
-        let changed = || {
-            problem(
-                "changed since the workspace was trusted",
-                "look at it and trust it again",
-            )
-        };
+        let changed = || problem("changed since the workspace was trusted", "look at it and trust it again");
         let unreadable = |error: &io::Error| problem(&format!("cannot be read: {error}"), "make it readable");
 
         let node = Folder::open(self.root.as_host()).and_then(|root| root.node_at(Path::new(path)));

@@ -18,21 +18,14 @@ pub(super) async fn messages(headers: &HeaderMap, body: &[u8], shared: &Shared, 
     let mut request = Received {
         headers: headers
             .iter()
-            .map(|(name, value)| {
-                (
-                    name.to_string(),
-                    String::from_utf8_lossy(value.as_bytes()).into_owned(),
-                )
-            })
+            .map(|(name, value)| (name.to_string(), String::from_utf8_lossy(value.as_bytes()).into_owned()))
             .collect(),
         body: parsed.as_ref().cloned().unwrap_or_default(),
         at: Instant::now(),
         status: 200,
     };
-    let (stream, model) = (
-        request.body["stream"] == true,
-        request.body["model"].as_str().unwrap_or_default().to_owned(),
-    );
+    let (stream, model) =
+        (request.body["stream"] == true, request.body["model"].as_str().unwrap_or_default().to_owned());
     let decided = shared.with(|state| {
         let decided = check_key(headers, state.key.as_deref())
             .and_then(|()| {
@@ -71,9 +64,7 @@ pub(super) fn check_key(headers: &HeaderMap, wanted: Option<&str>) -> Result<(),
 fn check(request: &Received, state: &mut State) -> Result<(), ApiError> {
     let checked = validate::request(request, &state.thinking, state.paused);
     if let Err(message) = checked {
-        state
-            .problems
-            .push(format!("an invalid request was rejected: {message}"));
+        state.problems.push(format!("an invalid request was rejected: {message}"));
         return Err(ApiError::invalid_request(message));
     }
     let id = request.body["model"].as_str().unwrap_or_default();
@@ -83,10 +74,7 @@ fn check(request: &Received, state: &mut State) -> Result<(), ApiError> {
 
 fn reply_for(request: &Received, state: &mut State) -> Result<Reply, ApiError> {
     let Some(reply) = state.script.take(request) else {
-        let message = format!(
-            "no reply is scripted for this request: {}",
-            request.last_user_text().trim()
-        );
+        let message = format!("no reply is scripted for this request: {}", request.last_user_text().trim());
         state.problems.push(message.clone());
         return Err(ApiError::new(500, "api_error", message));
     };

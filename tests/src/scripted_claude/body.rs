@@ -14,9 +14,7 @@ pub(super) type Body = UnsyncBoxBody<Bytes, io::Error>;
 
 /// A body that is there at once.
 pub(super) fn full(bytes: impl Into<Bytes>) -> Body {
-    Full::new(bytes.into())
-        .map_err(|never: Infallible| match never {})
-        .boxed_unsync()
+    Full::new(bytes.into()).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
 /// A body that comes in parts.
@@ -51,9 +49,7 @@ pub(super) struct Hangup {
 
 impl Hangup {
     pub(super) fn watch(shared: &Shared) -> Self {
-        Self {
-            shared: Some(shared.clone()),
-        }
+        Self { shared: Some(shared.clone()) }
     }
 
     pub(super) fn disarm(&mut self) {

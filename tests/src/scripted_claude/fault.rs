@@ -13,12 +13,7 @@ pub(super) struct ApiError {
 
 impl ApiError {
     pub(super) fn new(status: u16, kind: &str, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            kind: kind.to_owned(),
-            message: message.into(),
-            details: None,
-        }
+        Self { status, kind: kind.to_owned(), message: message.into(), details: None }
     }
 
     /// What the API says with this status.

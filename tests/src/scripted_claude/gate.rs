@@ -18,10 +18,7 @@ impl Gate {
     /// A closed gate.
     #[allow(clippy::new_without_default, reason = "a gate is never a default of anything")]
     pub fn new() -> Self {
-        Self(Arc::new(Ends {
-            open: watch::Sender::new(false),
-            reached: watch::Sender::new(false),
-        }))
+        Self(Arc::new(Ends { open: watch::Sender::new(false), reached: watch::Sender::new(false) }))
     }
 
     /// Lets the stream go on.
@@ -31,10 +28,7 @@ impl Gate {
 
     /// Waits until the stream stands before the gate: everything before it has been given to the connection.
     pub async fn reached(&self) {
-        within(is_true(&self.0.reached), || {
-            "no reply reached the gate".to_owned()
-        })
-        .await;
+        within(is_true(&self.0.reached), || "no reply reached the gate".to_owned()).await;
     }
 
     /// The stream's side: says that it is here, and waits.
@@ -45,8 +39,5 @@ impl Gate {
 }
 
 async fn is_true(flag: &watch::Sender<bool>) {
-    flag.subscribe()
-        .wait_for(|set| *set)
-        .await
-        .expect("the sender lives as long as the gate");
+    flag.subscribe().wait_for(|set| *set).await.expect("the sender lives as long as the gate");
 }

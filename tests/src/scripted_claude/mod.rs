@@ -88,9 +88,7 @@ impl ScriptedClaude {
     /// Listens at the same address again.
     pub async fn listen_again(&self) {
         self.stop_listening().await;
-        let listener = TcpListener::bind(self.address)
-            .await
-            .expect("the address is still free");
+        let listener = TcpListener::bind(self.address).await.expect("the address is still free");
         self.serve(listener);
     }
 
@@ -122,8 +120,7 @@ impl ScriptedClaude {
         let wanted = marker.to_owned();
         let fits = move |request: &Received| request.last_user_text().contains(&wanted);
         let (what, reply) = (format!("{marker:?}"), reply.into());
-        self.shared
-            .with(|state| state.script.rule(what, Box::new(fits), reply));
+        self.shared.with(|state| state.script.rule(what, Box::new(fits), reply));
         self
     }
 
@@ -134,8 +131,7 @@ impl ScriptedClaude {
         reply: impl Into<Reply>,
     ) -> &Self {
         let (what, reply) = ("a predicate".to_owned(), reply.into());
-        self.shared
-            .with(|state| state.script.rule(what, Box::new(fits), reply));
+        self.shared.with(|state| state.script.rule(what, Box::new(fits), reply));
         self
     }
 
@@ -152,10 +148,7 @@ impl ScriptedClaude {
                 state.models.push(Model::new(id, 200_000, 64_000, false));
             }
         });
-        ModelSetting {
-            claude: self,
-            id: id.to_owned(),
-        }
+        ModelSetting { claude: self, id: id.to_owned() }
     }
 
     /// `GET /v1/models…` fails with this status from now on.
@@ -195,9 +188,7 @@ impl ScriptedClaude {
     /// Waits until at least `count` replies were abandoned by their clients before their end.
     pub async fn wait_for_hangups(&self, count: usize) {
         let what = format!("{count} clients to hang up");
-        self.shared
-            .wait(what, |state| (state.hangups >= count).then_some(()))
-            .await;
+        self.shared.wait(what, |state| (state.hangups >= count).then_some(())).await;
     }
 
     /// HTTP requests of any kind so far.
@@ -213,10 +204,7 @@ impl ScriptedClaude {
     /// Ends it, and panics if a request was unscripted or invalid, or a reply was never asked for.
     pub fn finish(self) {
         let unused = self.shared.with(|state| state.script.unused());
-        assert!(
-            unused.is_empty(),
-            "the scripted Claude was never asked for {unused:#?}"
-        );
+        assert!(unused.is_empty(), "the scripted Claude was never asked for {unused:#?}");
     }
 }
 

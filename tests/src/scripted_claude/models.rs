@@ -21,19 +21,12 @@ pub(super) fn known() -> Vec<Model> {
 
 impl Model {
     pub(super) fn new(id: &str, context: u64, max_tokens: u64, adaptive: bool) -> Self {
-        Self {
-            id: id.to_owned(),
-            context,
-            max_tokens,
-            adaptive,
-        }
+        Self { id: id.to_owned(), context, max_tokens, adaptive }
     }
 
     fn info(&self) -> Value {
         let is = |supported: bool| json!({"supported": supported});
-        let line = ["haiku", "sonnet", "opus"]
-            .into_iter()
-            .find(|line| self.id.contains(line));
+        let line = ["haiku", "sonnet", "opus"].into_iter().find(|line| self.id.contains(line));
         json!({
             "type": "model",
             "id": self.id,
@@ -92,9 +85,7 @@ pub(super) fn list(models: &[Model], query: &str) -> Value {
     };
     let after = parameter("after_id").and_then(|id| models.iter().position(|model| model.id == id));
     let rest = &models[after.map_or(0, |index| index + 1)..];
-    let limit = parameter("limit")
-        .and_then(|limit| limit.parse().ok())
-        .unwrap_or(20);
+    let limit = parameter("limit").and_then(|limit| limit.parse().ok()).unwrap_or(20);
     let page = &rest[..rest.len().min(limit)];
     json!({
         "data": page.iter().map(Model::info).collect::<Vec<_>>(),

@@ -53,10 +53,7 @@ pub fn assert_append_only(requests: &[Received]) {
         let from_to = format!("from request {number} to {}", number + 1);
         for field in ["system", "tools"] {
             let (old, new) = (plain(&before[field]), plain(&after[field]));
-            assert!(
-                old == new,
-                "`{field}` changed {from_to}:\n{old:#}\nbecame\n{new:#}"
-            );
+            assert!(old == new, "`{field}` changed {from_to}:\n{old:#}\nbecame\n{new:#}");
         }
         let (old, new) = (pair[0].messages(), pair[1].messages());
         assert!(
@@ -67,10 +64,7 @@ pub fn assert_append_only(requests: &[Received]) {
         );
         for (index, (old, new)) in old.iter().zip(new).enumerate() {
             let (old, new) = (plain(old), plain(new));
-            assert!(
-                old == new,
-                "message {index} was rewritten {from_to}:\n{old:#}\nbecame\n{new:#}"
-            );
+            assert!(old == new, "message {index} was rewritten {from_to}:\n{old:#}\nbecame\n{new:#}");
         }
     }
 }
@@ -100,12 +94,7 @@ mod tests {
     use super::*;
 
     fn received(body: Value) -> Received {
-        Received {
-            headers: BTreeMap::new(),
-            body,
-            at: Instant::now(),
-            status: 200,
-        }
+        Received { headers: BTreeMap::new(), body, at: Instant::now(), status: 200 }
     }
 
     #[test]

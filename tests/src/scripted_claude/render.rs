@@ -88,12 +88,7 @@ enum Open {
 
 impl<'a> Writer<'a> {
     fn new(reply: &'a Reply) -> Self {
-        Self {
-            reply,
-            parts: Vec::new(),
-            open: None,
-            index: 0,
-        }
+        Self { reply, parts: Vec::new(), open: None, index: 0 }
     }
 
     fn message_start(&mut self, model: &str, id: &str) {
@@ -102,15 +97,9 @@ impl<'a> Writer<'a> {
             "stop_reason": null, "stop_sequence": null, "stop_details": null,
             "usage": self.reply.usage.at_start(),
         });
-        self.event(
-            "message_start",
-            json!({"type": "message_start", "message": message}),
-        );
+        self.event("message_start", json!({"type": "message_start", "message": message}));
         if self.reply.delivery.unknowns {
-            self.event(
-                "novelty",
-                json!({"type": "novelty", "index": 7, "novelty": [1, 2]}),
-            );
+            self.event("novelty", json!({"type": "novelty", "index": 7, "novelty": [1, 2]}));
         }
     }
 
@@ -119,10 +108,7 @@ impl<'a> Writer<'a> {
         let delta =
             json!({"stop_reason": self.reply.stop_reason(), "stop_sequence": null, "stop_details": null});
         let usage = self.reply.usage.at_end();
-        self.event(
-            "message_delta",
-            json!({"type": "message_delta", "delta": delta, "usage": usage}),
-        );
+        self.event("message_delta", json!({"type": "message_delta", "delta": delta, "usage": usage}));
         self.event("message_stop", json!({"type": "message_stop"}));
     }
 
@@ -202,10 +188,7 @@ impl<'a> Writer<'a> {
             Some(_) => {}
         }
         let index = self.index;
-        self.event(
-            "content_block_stop",
-            json!({"type": "content_block_stop", "index": index}),
-        );
+        self.event("content_block_stop", json!({"type": "content_block_stop", "index": index}));
         self.index += 1;
     }
 
@@ -248,9 +231,7 @@ fn shorten(parts: Vec<Part>, cut: Cut) -> Vec<Part> {
 
 fn one_byte_each(part: Part) -> Vec<Part> {
     match part {
-        Part::Bytes(bytes) => (0..bytes.len())
-            .map(|at| Part::Bytes(bytes.slice(at..=at)))
-            .collect(),
+        Part::Bytes(bytes) => (0..bytes.len()).map(|at| Part::Bytes(bytes.slice(at..=at))).collect(),
         other => vec![other],
     }
 }

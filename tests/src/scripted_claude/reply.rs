@@ -24,16 +24,9 @@ pub struct Reply {
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Text(Vec<String>),
-    Thinking {
-        text: String,
-        signature: String,
-    },
+    Thinking { text: String, signature: String },
     RedactedThinking(String),
-    ToolUse {
-        id: String,
-        name: String,
-        json: Vec<String>,
-    },
+    ToolUse { id: String, name: String, json: Vec<String> },
     More(String),
     EndBlock,
     Ping,
@@ -71,10 +64,7 @@ impl From<&str> for Reply {
 /// Beginnings.
 impl Reply {
     /// An answer without content so far.
-    #[allow(
-        clippy::new_without_default,
-        reason = "an empty answer is no sensible default"
-    )]
+    #[allow(clippy::new_without_default, reason = "an empty answer is no sensible default")]
     pub fn new() -> Self {
         Self {
             steps: Vec::new(),
@@ -126,10 +116,7 @@ impl Reply {
 
     /// A thinking block. An empty text is what a model sends when thinking is not displayed.
     pub fn thinking(self, text: &str, signature: &str) -> Self {
-        self.step(Step::Thinking {
-            text: text.to_owned(),
-            signature: signature.to_owned(),
-        })
+        self.step(Step::Thinking { text: text.to_owned(), signature: signature.to_owned() })
     }
 
     /// A thinking block that only the API can read.

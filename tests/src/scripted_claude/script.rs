@@ -47,14 +47,8 @@ impl Script {
 
     /// What was scripted and never asked for, in words.
     pub(super) fn unused(&self) -> Vec<String> {
-        let rules = self
-            .rules
-            .iter()
-            .map(|rule| format!("the reply on {}", rule.what));
-        let queue = self
-            .queue
-            .iter()
-            .map(|reply| format!("a reply in the queue: {:?}", reply.content()));
+        let rules = self.rules.iter().map(|rule| format!("the reply on {}", rule.what));
+        let queue = self.queue.iter().map(|reply| format!("a reply in the queue: {:?}", reply.content()));
         rules.chain(queue).collect()
     }
 }

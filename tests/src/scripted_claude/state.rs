@@ -48,10 +48,7 @@ impl Shared {
             thinking: HashMap::new(),
             paused: false,
         };
-        Self {
-            state: Arc::new(Mutex::new(state)),
-            changed: watch::Sender::new(()),
-        }
+        Self { state: Arc::new(Mutex::new(state)), changed: watch::Sender::new(()) }
     }
 
     /// Looks at the state or changes it, and wakes who waits.

@@ -12,23 +12,14 @@ pub(super) struct Usage {
 
 impl Default for Usage {
     fn default() -> Self {
-        Self {
-            input: 10,
-            output: 5,
-            cache_read: 0,
-            cache_creation: 0,
-        }
+        Self { input: 10, output: 5, cache_read: 0, cache_creation: 0 }
     }
 }
 
 impl Usage {
     /// As `message_start` has it, when hardly anything is written yet.
     pub(super) fn at_start(self) -> Value {
-        Self {
-            output: self.output.min(1),
-            ..self
-        }
-        .of_message()
+        Self { output: self.output.min(1), ..self }.of_message()
     }
 
     /// As a whole message has it.

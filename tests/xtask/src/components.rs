@@ -51,10 +51,7 @@ fn apt(packages: &[&str]) -> Result<()> {
             .args(packages))
     };
     install().with_context(|| {
-        format!(
-            "the tests need these packages, please install them: {}",
-            packages.join(" ")
-        )
+        format!("the tests need these packages, please install them: {}", packages.join(" "))
     })
 }
 

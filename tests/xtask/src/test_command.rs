@@ -18,23 +18,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
     components::set_up()?;
     if filter.is_none() {
         check("format", &["fmt", "--all", "--check"], &[], &mut tally)?;
-        let clippy = [
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--quiet",
-            "--",
-            "-D",
-            "warnings",
-        ];
+        let clippy = ["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"];
         check("lints", &clippy, &[], &mut tally)?;
-        let doc = [
-            "doc",
-            "--workspace",
-            "--no-deps",
-            "--quiet",
-            "--document-private-items",
-        ];
+        let doc = ["doc", "--workspace", "--no-deps", "--quiet", "--document-private-items"];
         check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
     }
     test(filter, &mut tally)?;
@@ -45,10 +31,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
 /// A step that is one check, counted as one test.
 fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &mut Tally) -> Result<()> {
     let start = Instant::now();
-    let status = cargo()
-        .args(arguments)
-        .envs(environment.iter().copied())
-        .status()?;
+    let status = cargo().args(arguments).envs(environment.iter().copied()).status()?;
     let verdict = if status.success() { "ok" } else { "FAILED" };
     println!("{name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f32());
     if status.success() {
@@ -88,11 +71,7 @@ fn test(filter: Option<&str>, tally: &mut Tally) -> Result<()> {
 /// `test result: ok. 12 passed; 0 failed; …` as (12, 0).
 fn result_line(line: &str) -> Option<(usize, usize)> {
     let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
-    let count = |unit: &str| {
-        counts
-            .split("; ")
-            .find_map(|part| part.strip_suffix(unit)?.trim().parse().ok())
-    };
+    let count = |unit: &str| counts.split("; ").find_map(|part| part.strip_suffix(unit)?.trim().parse().ok());
     Some((count("passed")?, count("failed")?))
 }
 

@@ -83,35 +83,13 @@ pub struct UsageEntry {
 impl UsageEntry {
     /// The tokens of one message of a model.
     pub fn new(model: &str, usage: TokenUsage) -> Self {
-        let TokenUsage {
-            input,
-            output,
-            cache_read,
-            cache_write,
-        } = usage;
-        Self {
-            model: model.to_owned(),
-            input,
-            output,
-            cache_read,
-            cache_write,
-        }
+        let TokenUsage { input, output, cache_read, cache_write } = usage;
+        Self { model: model.to_owned(), input, output, cache_read, cache_write }
     }
 
     /// The tokens.
     pub fn tokens(&self) -> TokenUsage {
-        let Self {
-            input,
-            output,
-            cache_read,
-            cache_write,
-            ..
-        } = *self;
-        TokenUsage {
-            input,
-            output,
-            cache_read,
-            cache_write,
-        }
+        let Self { input, output, cache_read, cache_write, .. } = *self;
+        TokenUsage { input, output, cache_read, cache_write }
     }
 }

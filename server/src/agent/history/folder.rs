@@ -12,6 +12,8 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 const SUFFIX: &str = ".jsonl";
+/// How often a history may have been continued in another.
+const CONTINUED_MAX: usize = 8;
 
 /// A folder with the histories of one workspace.
 #[derive(Clone, Debug)]
@@ -42,38 +44,23 @@ impl HistoryFolder {
                 let name: String = root
                     .name()
                     .chars()
-                    .map(|c| {
-                        if c.is_alphanumeric() || "-_.".contains(c) {
-                            c
-                        } else {
-                            '_'
-                        }
-                    })
+                    .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
                     .collect();
                 format!("{name}-{digest}")
             }
             None => "no-workspace".to_owned(),
         };
-        Self {
-            path: environment.state_dir.join("history").join(name),
-        }
+        Self { path: environment.state_dir.join("history").join(name) }
     }
 
     /// Begins a history named after the time, with a suffix when that name is taken.
     pub fn create(&self, now: &Zoned) -> Result<History, HistoryError> {
-        let fail = |path: &Path, source| HistoryError::Disk {
-            doing: "create",
-            path: path.to_owned(),
-            source,
-        };
+        let fail =
+            |path: &Path, source| HistoryError::Disk { doing: "create", path: path.to_owned(), source };
         storage::make_private_folder(&self.path).map_err(|error| fail(&self.path, error))?;
         let stem = now.strftime("%Y%m%d-%H%M%S").to_string();
         for number in 0..=HISTORY_NAME_SUFFIX_MAX {
-            let id = if number == 0 {
-                stem.clone()
-            } else {
-                format!("{stem}-{number}")
-            };
+            let id = if number == 0 { stem.clone() } else { format!("{stem}-{number}") };
             let path = self.file(&id);
             match storage::open_private(&path, true) {
                 Ok(file) => return History::new(id, path, file, &Loaded::default()),
@@ -81,10 +68,7 @@ impl HistoryFolder {
                 Err(error) => return Err(fail(&path, error)),
             }
         }
-        Err(fail(
-            &self.path,
-            io::Error::new(io::ErrorKind::AlreadyExists, "every name is taken"),
-        ))
+        Err(fail(&self.path, io::Error::new(io::ErrorKind::AlreadyExists, "every name is taken")))
     }
 
     /// Opens a history to go on with it.
@@ -100,15 +84,9 @@ impl HistoryFolder {
         })?;
         let mut bytes = Vec::new();
         let limit = HISTORY_FILE_MAX_BYTES as u64;
-        Read::by_ref(&mut file)
-            .take(limit + 1)
-            .read_to_end(&mut bytes)
-            .map_err(fail("read"))?;
+        Read::by_ref(&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(fail("read"))?;
         if bytes.len() as u64 > limit {
-            return Err(fail("read")(io::Error::new(
-                io::ErrorKind::FileTooLarge,
-                "too large to go on with",
-            )));
+            return Err(fail("read")(io::Error::new(io::ErrorKind::FileTooLarge, "too large to go on with")));
         }
         let loaded = Loaded::from_bytes(&bytes);
         if loaded.lost_lines > 0 && loaded.header.is_none() && loaded.transcript.is_empty() {
@@ -117,13 +95,25 @@ impl HistoryFolder {
         Ok((History::new(id.to_owned(), path, file, &loaded)?, loaded))
     }
 
+    /// Opens a history, or the one that it was continued in.
+    pub fn open_latest(&self, id: &str) -> Result<(History, Loaded), HistoryError> {
+        let mut opened = self.open(id)?;
+        for _ in 0..CONTINUED_MAX {
+            match &opened.1.continued_in {
+                // One that is gone or in use: what was asked for is better than nothing.
+                Some(next) => match self.open(next) {
+                    Ok(continued) => opened = continued,
+                    Err(_) => break,
+                },
+                None => break,
+            }
+        }
+        Ok(opened)
+    }
+
     /// The newest histories in which something was said, newest first.
     pub fn list(&self) -> Result<Vec<Summary>, HistoryError> {
-        let fail = |source| HistoryError::Disk {
-            doing: "list",
-            path: self.path.clone(),
-            source,
-        };
+        let fail = |source| HistoryError::Disk { doing: "list", path: self.path.clone(), source };
         let names = storage::names_with_suffix(&self.path, SUFFIX).map_err(fail)?;
         let mut summaries: Vec<Summary> = names
             .iter()
@@ -139,20 +129,15 @@ impl HistoryFolder {
         let file = storage::open_private(&self.file(id), false).ok()?;
         let updated_at = file.metadata().ok()?.modified().ok()?.try_into().ok()?;
         let mut bytes = Vec::new();
-        file.take(HISTORY_FILE_MAX_BYTES as u64)
-            .read_to_end(&mut bytes)
-            .ok()?;
+        file.take(HISTORY_FILE_MAX_BYTES as u64).read_to_end(&mut bytes).ok()?;
         let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
         let first: Line = serde_json::from_slice(lines.peek()?).ok()?;
         let Entry::Session(header) = first.entry else {
             return None;
         };
         // The key order is our own writer's, so a message is known by its beginning; its content is not parsed.
-        let is_message = |line: &&[u8]| {
-            line.windows(TYPE_MESSAGE.len())
-                .take(80)
-                .any(|window| window == TYPE_MESSAGE)
-        };
+        let is_message =
+            |line: &&[u8]| line.windows(TYPE_MESSAGE.len()).take(80).any(|window| window == TYPE_MESSAGE);
         Some(Summary {
             id: id.to_owned(),
             title: header.title,
@@ -169,11 +154,7 @@ impl HistoryFolder {
     fn checked_file(&self, id: &str) -> Result<PathBuf, HistoryError> {
         let plain =
             !id.is_empty() && id.len() <= 64 && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
-        if plain {
-            Ok(self.file(id))
-        } else {
-            Err(HistoryError::Unknown(id.to_owned()))
-        }
+        if plain { Ok(self.file(id)) } else { Err(HistoryError::Unknown(id.to_owned())) }
     }
 }
 
@@ -191,23 +172,12 @@ mod tests {
     }
 
     async fn say(history: &History, text: &str) {
-        history
-            .append(Entry::Message(Message::user(text)))
-            .await
-            .await
-            .unwrap()
-            .unwrap();
+        history.append(Entry::Message(Message::user(text))).await.await.unwrap().unwrap();
     }
 
     fn header() -> Entry {
         let (title, model, system) = ("title".into(), "m".into(), "s".into());
-        Entry::Session(Header {
-            version: Header::VERSION,
-            title,
-            model,
-            system,
-            tools: vec![],
-        })
+        Entry::Session(Header { version: Header::VERSION, title, model, system, tools: vec![] })
     }
 
     #[tokio::test]
@@ -236,10 +206,7 @@ mod tests {
     async fn two_writers_of_one_history_are_refused() {
         let home = tempfile::tempdir().unwrap();
         let history = folder(home.path()).create(&Zoned::now()).unwrap();
-        assert!(matches!(
-            folder(home.path()).open(history.id()),
-            Err(HistoryError::InUse(_))
-        ));
+        assert!(matches!(folder(home.path()).open(history.id()), Err(HistoryError::InUse(_))));
     }
 
     #[tokio::test]
@@ -264,12 +231,8 @@ mod tests {
         history.begin_anew().await.unwrap();
         let _ = history.append(header()).await.await;
         say(&history, "new").await;
-        let listed: Vec<(String, usize)> = folder
-            .list()
-            .unwrap()
-            .into_iter()
-            .map(|summary| (summary.id, summary.messages))
-            .collect();
+        let listed: Vec<(String, usize)> =
+            folder.list().unwrap().into_iter().map(|summary| (summary.id, summary.messages)).collect();
         assert_eq!(listed.len(), 2);
         assert!(listed.iter().all(|(_, messages)| *messages == 1));
         let (_, old) = folder.open(&format!("{}-1", history.id())).unwrap();

@@ -31,15 +31,9 @@ impl Loaded {
     /// Takes a file's bytes. A line that cannot be read is counted and left out.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         let mut loaded = Self::default();
-        let whole = bytes
-            .iter()
-            .rposition(|byte| *byte == b'\n')
-            .map_or(0, |last| last + 1);
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         loaded.whole_bytes = whole;
-        for line in bytes[..whole]
-            .split(|byte| *byte == b'\n')
-            .filter(|line| !line.is_empty())
-        {
+        for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             match serde_json::from_slice::<Line>(line) {
                 Ok(line) => loaded.take(line.entry),
                 Err(_) => loaded.lost_lines += 1,
@@ -75,24 +69,16 @@ mod tests {
 
     fn file(entries: &[Entry]) -> Vec<u8> {
         let at = jiff::Timestamp::UNIX_EPOCH;
-        let lines = entries.iter().map(|entry| {
-            serde_json::to_string(&Line {
-                at,
-                entry: entry.clone(),
-            })
-            .unwrap()
-                + "\n"
-        });
+        let lines = entries
+            .iter()
+            .map(|entry| serde_json::to_string(&Line { at, entry: entry.clone() }).unwrap() + "\n");
         lines.collect::<String>().into_bytes()
     }
 
     #[test]
     fn wherever_the_file_is_cut_only_the_torn_line_is_lost() {
-        let messages = [
-            Message::user("eins"),
-            Message::assistant(vec![Block::text("zwei €")]),
-            Message::user("drei"),
-        ];
+        let messages =
+            [Message::user("eins"), Message::assistant(vec![Block::text("zwei €")]), Message::user("drei")];
         let bytes = file(&messages.clone().map(Entry::Message));
         for cut in 0..=bytes.len() {
             let loaded = Loaded::from_bytes(&bytes[..cut]);
@@ -106,9 +92,7 @@ mod tests {
     fn a_compacted_conversation_begins_anew_and_the_transcript_does_not() {
         let entries = [
             Entry::Message(Message::user("old")),
-            Entry::Compacted {
-                message: Message::user("summary"),
-            },
+            Entry::Compacted { message: Message::user("summary") },
             Entry::Message(Message::assistant(vec![Block::text("new")])),
         ];
         let loaded = Loaded::from_bytes(&file(&entries));

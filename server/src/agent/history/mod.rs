@@ -8,7 +8,7 @@ mod load;
 mod repair;
 mod writer;
 
-pub use entry::{Entry, Header, Line};
+pub use entry::{Entry, Header, Line, UsageEntry};
 pub use folder::{HistoryFolder, Summary};
 pub use load::Loaded;
 pub use repair::repair;

@@ -28,11 +28,8 @@ pub fn repair(messages: Vec<Message>) -> (Vec<Message>, Option<Message>) {
                     continue;
                 }
                 let answered: HashSet<&str> = message.content.iter().filter_map(answered_call).collect();
-                let missing: Vec<String> = open
-                    .iter()
-                    .filter(|id| !answered.contains(id.as_str()))
-                    .cloned()
-                    .collect();
+                let missing: Vec<String> =
+                    open.iter().filter(|id| !answered.contains(id.as_str())).cloned().collect();
                 let mut message = message.clone();
                 message.content.splice(0..0, missing.iter().map(|id| lost(id)));
                 open.clear();
@@ -66,18 +63,11 @@ fn results_for(open: &mut Vec<String>) -> Option<Message> {
         return None;
     }
     let content = open.drain(..).map(|id| lost(&id)).collect();
-    Some(Message {
-        role: Role::User,
-        content,
-    })
+    Some(Message { role: Role::User, content })
 }
 
 fn lost(id: &str) -> Block {
-    Block::ToolResult {
-        tool_use_id: id.to_owned(),
-        content: vec![ResultPart::text(LOST)],
-        is_error: true,
-    }
+    Block::ToolResult { tool_use_id: id.to_owned(), content: vec![ResultPart::text(LOST)], is_error: true }
 }
 
 #[cfg(test)]
@@ -87,24 +77,14 @@ mod tests {
     use serde_json::json;
 
     fn calls(ids: &[String]) -> Message {
-        let call = |id: &String| Block::ToolUse {
-            id: id.clone(),
-            name: "bash".into(),
-            input: json!({}),
-        };
+        let call = |id: &String| Block::ToolUse { id: id.clone(), name: "bash".into(), input: json!({}) };
         Message::assistant(ids.iter().map(call).collect())
     }
 
     fn results(ids: &[String]) -> Message {
-        let result = |id: &String| Block::ToolResult {
-            tool_use_id: id.clone(),
-            content: vec![],
-            is_error: false,
-        };
-        Message {
-            role: Role::User,
-            content: ids.iter().map(result).collect(),
-        }
+        let result =
+            |id: &String| Block::ToolResult { tool_use_id: id.clone(), content: vec![], is_error: false };
+        Message { role: Role::User, content: ids.iter().map(result).collect() }
     }
 
     /// The API's rule: what a message calls, the next answers, first of all.
@@ -113,10 +93,8 @@ mod tests {
         let answered = messages.iter().enumerate().all(|(position, message)| {
             let mut open: Vec<&str> = message.tool_use_ids().collect();
             let next = messages.get(position + 1);
-            let answers: Vec<&str> = next
-                .iter()
-                .flat_map(|next| next.content.iter().map_while(answered_call))
-                .collect();
+            let answers: Vec<&str> =
+                next.iter().flat_map(|next| next.content.iter().map_while(answered_call)).collect();
             open.sort_unstable();
             let mut sorted = answers.clone();
             sorted.sort_unstable();
@@ -128,12 +106,8 @@ mod tests {
     #[test]
     fn a_whole_conversation_is_left_as_it_is() {
         let ids = ["1".to_owned(), "2".to_owned()];
-        let messages = vec![
-            Message::user("a"),
-            calls(&ids),
-            results(&ids),
-            Message::assistant(vec![Block::text("b")]),
-        ];
+        let messages =
+            vec![Message::user("a"), calls(&ids), results(&ids), Message::assistant(vec![Block::text("b")])];
         assert_eq!(repair(messages.clone()), (messages, None));
     }
 

@@ -48,13 +48,7 @@ impl History {
         let file = Arc::new(Mutex::new(file));
         let (jobs, queue) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(write(queue, Arc::clone(&file)));
-        Ok(Self {
-            id,
-            path,
-            jobs,
-            file,
-            writer,
-        })
+        Ok(Self { id, path, jobs, file, writer })
     }
 
     /// The session's id: the file's name without its ending.
@@ -101,9 +95,7 @@ impl History {
 
     /// Writes what waits and lets go of the file, so that somebody else can open it.
     pub async fn close(self) {
-        let Self {
-            jobs, file, writer, ..
-        } = self;
+        let Self { jobs, file, writer, .. } = self;
         drop(jobs);
         // Fails only when the writer panicked; the file is let go all the same.
         let _ = writer.await;
@@ -134,10 +126,7 @@ async fn write(mut queue: mpsc::Receiver<Job>, file: Arc<Mutex<File>>) {
 }
 
 fn append_line(file: &mut File, entry: Entry) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Line {
-        at: Timestamp::now(),
-        entry,
-    })?;
+    let mut line = serde_json::to_vec(&Line { at: Timestamp::now(), entry })?;
     line.push(b'\n');
     let before = file.metadata()?.len();
     let written = file.write_all(&line).and_then(|()| file.sync_data());
@@ -149,7 +138,5 @@ fn append_line(file: &mut File, entry: Entry) -> io::Result<()> {
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|error| Err(io::Error::other(error)))
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }

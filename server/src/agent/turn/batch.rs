@@ -33,10 +33,7 @@ impl Batch {
         let mut effects = Vec::new();
         while !self.is_running() && self.next < self.calls.len() {
             let first = self.next;
-            let alike = self.calls[first..]
-                .iter()
-                .take_while(|call| call.reads_only)
-                .count();
+            let alike = self.calls[first..].iter().take_while(|call| call.reads_only).count();
             self.next = first + alike.max(1);
             for index in first..self.next {
                 let call = self.calls[index].clone();
@@ -61,11 +58,7 @@ impl Batch {
         if index >= self.next || self.ends[index].is_some() {
             return None;
         }
-        let status = if end.is_error {
-            ToolCallStatus::Failed
-        } else {
-            ToolCallStatus::Completed
-        };
+        let status = if end.is_error { ToolCallStatus::Failed } else { ToolCallStatus::Completed };
         let shown = self.progress(index, status, end.unseen.clone(), end.exit_code);
         self.ends[index] = Some(end);
         Some(shown)
@@ -74,9 +67,7 @@ impl Batch {
     /// Ends every call that has not ended, as an error.
     pub(super) fn stop(&mut self, why: &str) -> Vec<Effect> {
         self.next = self.calls.len();
-        (0..self.calls.len())
-            .filter_map(|index| self.finished(index, broken(why)))
-            .collect()
+        (0..self.calls.len()).filter_map(|index| self.finished(index, broken(why))).collect()
     }
 
     pub(super) fn ends(&self) -> impl Iterator<Item = (&ToolCall, &CallEnd)> {
@@ -88,16 +79,9 @@ impl Batch {
         let pairs = self.calls.into_iter().zip(self.ends);
         let results = pairs.map(|(call, end)| {
             let end = end.unwrap_or_else(|| broken("not run"));
-            Block::ToolResult {
-                tool_use_id: call.id,
-                content: end.content,
-                is_error: end.is_error,
-            }
+            Block::ToolResult { tool_use_id: call.id, content: end.content, is_error: end.is_error }
         });
-        Message {
-            role: Role::User,
-            content: results.collect(),
-        }
+        Message { role: Role::User, content: results.collect() }
     }
 
     fn progress(
@@ -108,12 +92,7 @@ impl Batch {
         exit_code: Option<i32>,
     ) -> Effect {
         let tool_call_id = self.calls[index].id.clone();
-        Effect::Show(Update::ToolCallUpdate(ToolCallProgress {
-            tool_call_id,
-            status,
-            output,
-            exit_code,
-        }))
+        Effect::Show(Update::ToolCallUpdate(ToolCallProgress { tool_call_id, status, output, exit_code }))
     }
 }
 

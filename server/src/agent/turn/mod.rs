@@ -9,7 +9,7 @@ mod effect;
 mod event;
 mod repeats;
 
-pub use effect::Effect;
+pub use effect::{Effect, RepeatedCall};
 pub use event::{Arrived, CallEnd, Compaction, Event, ToolCall, Verdict};
 
 use super::update::{NoticeLevel, StopReason, ToolCallProgress, ToolCallStarted, ToolCallStatus, Update};
@@ -62,15 +62,7 @@ impl Turn {
     pub fn new(bounds: Bounds, context_used: u64, ask_about_repeats: bool) -> Self {
         let repeats = Repeats::new(ask_about_repeats.then_some(TURN_SAME_CALL_MAX));
         let phase = Phase::Asking { calls: Vec::new() };
-        Self {
-            bounds,
-            phase,
-            rounds: 0,
-            failures: 0,
-            repeats,
-            context_used,
-            just_compacted: false,
-        }
+        Self { bounds, phase, rounds: 0, failures: 0, repeats, context_used, just_compacted: false }
     }
 
     /// Takes what happened and says what to do, in order. After the end it does nothing.
@@ -99,14 +91,9 @@ impl Turn {
                 vec![shown]
             }
             (Phase::Asking { calls }, Event::MessageArrived(arrived)) => self.message_arrived(calls, arrived),
-            (
-                Phase::Asking { calls },
-                Event::RequestFailed {
-                    failure,
-                    salvage,
-                    jitter,
-                },
-            ) => self.request_failed(&calls, failure, salvage, jitter),
+            (Phase::Asking { calls }, Event::RequestFailed { failure, salvage, jitter }) => {
+                self.request_failed(&calls, failure, salvage, jitter)
+            }
             (Phase::BackingOff, Event::BackoffElapsed) => self.ask_model(),
             (Phase::Compacting, Event::Compacted(compaction)) => self.compacted(compaction),
             (Phase::RunningTools(batch), Event::ToolProgressed { index, output }) => {
@@ -131,6 +118,11 @@ impl Turn {
         matches!(self.phase, Phase::Ended)
     }
 
+    /// Whether the user still wants to be asked about calls that repeat themselves.
+    pub fn asks_about_repeats(&self) -> bool {
+        self.repeats.asks()
+    }
+
     fn append(&mut self, message: Message) -> Effect {
         if message.role == Role::User {
             self.context_used += message.estimated_tokens();
@@ -142,10 +134,7 @@ impl Turn {
     fn ask(&mut self) -> Vec<Effect> {
         if self.rounds >= self.bounds.rounds_max {
             let text = format!("stopped after {} rounds: say \"go on\" to continue", self.rounds);
-            return vec![
-                notice(NoticeLevel::Warning, text),
-                self.end(StopReason::MaxTurnRequests, None),
-            ];
+            return vec![notice(NoticeLevel::Warning, text), self.end(StopReason::MaxTurnRequests, None)];
         }
         if self.context_used * 100 >= self.bounds.context_size * COMPACT_AT_PERCENT {
             return self.compact();
@@ -195,19 +184,16 @@ impl Turn {
             StopCause::EndTurn | StopCause::StopSequence | StopCause::ToolUse | StopCause::PauseTurn => {
                 (StopReason::EndTurn, None)
             }
-            StopCause::MaxTokens => (
-                StopReason::MaxTokens,
-                Some("the answer was cut at the output limit (MAX_TOKENS)"),
-            ),
-            StopCause::ContextExceeded => (
-                StopReason::MaxTokens,
-                Some("the model's window is full: /compact or /clear"),
-            ),
+            StopCause::MaxTokens => {
+                (StopReason::MaxTokens, Some("the answer was cut at the output limit (MAX_TOKENS)"))
+            }
+            StopCause::ContextExceeded => {
+                (StopReason::MaxTokens, Some("the model's window is full: /compact or /clear"))
+            }
             StopCause::Refusal => (StopReason::Refusal, Some("the model declined to go on")),
-            StopCause::Unknown(_) => (
-                StopReason::EndTurn,
-                Some("the model stopped for a reason that Airlock does not know"),
-            ),
+            StopCause::Unknown(_) => {
+                (StopReason::EndTurn, Some("the model stopped for a reason that Airlock does not know"))
+            }
         };
         if remark.is_none() && !calls.is_empty() && over_budget.is_none() {
             let mut effects = self.keep(content, None);
@@ -217,10 +203,8 @@ impl Turn {
         // Nothing more will run, so the calls go: one without a result would void the history.
         content.retain(|block| !matches!(block, Block::ToolUse { .. }));
         let mut effects: Vec<Effect> = calls.drain(..).map(|call| call.failed("not run")).collect();
-        let cut = matches!(
-            message.stop,
-            StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal
-        );
+        let cut =
+            matches!(message.stop, StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal);
         effects.extend(self.keep(content, remark.filter(|_| cut)));
         if let Some(remark) = remark {
             effects.push(notice(NoticeLevel::Warning, remark));
@@ -238,11 +222,7 @@ impl Turn {
         if let Some(mark) = mark {
             content.push(Block::text(format!("[{mark}]")));
         }
-        if content.is_empty() {
-            Vec::new()
-        } else {
-            vec![self.append(Message::assistant(content))]
-        }
+        if content.is_empty() { Vec::new() } else { vec![self.append(Message::assistant(content))] }
     }
 
     fn request_failed(
@@ -252,10 +232,8 @@ impl Turn {
         salvage: Vec<Block>,
         jitter: f64,
     ) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = calls
-            .iter()
-            .map(|call| call.failed("cut off before it could run"))
-            .collect();
+        let mut effects: Vec<Effect> =
+            calls.iter().map(|call| call.failed("cut off before it could run")).collect();
         if has_text(&salvage) {
             effects.extend(self.keep(salvage, Some("the answer was cut off here")));
             effects.push(self.end(StopReason::Error, Some(failure.message)));
@@ -323,10 +301,8 @@ impl Turn {
     fn cancelled(&mut self, phase: Phase, salvage: Vec<Block>) -> Vec<Effect> {
         let mut effects = match phase {
             Phase::Asking { calls } => {
-                let mut effects: Vec<Effect> = calls
-                    .iter()
-                    .map(|call| call.failed("stopped by the user"))
-                    .collect();
+                let mut effects: Vec<Effect> =
+                    calls.iter().map(|call| call.failed("stopped by the user")).collect();
                 if has_text(&salvage) {
                     effects.extend(self.keep(salvage, Some("stopped by the user")));
                 }
@@ -375,10 +351,7 @@ fn has_text(blocks: &[Block]) -> bool {
 }
 
 fn notice(level: NoticeLevel, text: impl Into<String>) -> Effect {
-    Effect::Show(Update::Notice {
-        level,
-        text: text.into(),
-    })
+    Effect::Show(Update::Notice { level, text: text.into() })
 }
 
 #[cfg(test)]

@@ -15,11 +15,7 @@ pub(super) struct Repeats {
 
 impl Repeats {
     pub(super) fn new(ask_at: Option<u32>) -> Self {
-        Self {
-            ask_at,
-            last: None,
-            times: 0,
-        }
+        Self { ask_at, last: None, times: 0 }
     }
 
     /// Takes the next call; tells when it is time to ask.
@@ -34,10 +30,11 @@ impl Repeats {
             self.last = Some((call.name.clone(), call.input.clone(), end.content.clone()));
             self.times = 1;
         }
-        (self.times >= ask_at).then(|| RepeatedCall {
-            call: call.clone(),
-            times: self.times,
-        })
+        (self.times >= ask_at).then(|| RepeatedCall { call: call.clone(), times: self.times })
+    }
+
+    pub(super) fn asks(&self) -> bool {
+        self.ask_at.is_some()
     }
 
     pub(super) fn forget(&mut self) {

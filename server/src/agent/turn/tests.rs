@@ -6,11 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds {
-    rounds_max: 5,
-    retries_max: 3,
-    context_size: 100_000,
-};
+const BOUNDS: Bounds = Bounds { rounds_max: 5, retries_max: 3, context_size: 100_000 };
 
 fn turn() -> Turn {
     Turn::new(BOUNDS, 0, true)
@@ -22,50 +18,24 @@ fn prompted() -> Event {
 
 fn call(id: &str, name: &str, reads_only: bool) -> ToolCall {
     let (input, title) = (json!({"a": 1}), name.to_owned());
-    ToolCall {
-        id: id.into(),
-        name: name.into(),
-        input,
-        defect: None,
-        title,
-        reads_only,
-    }
+    ToolCall { id: id.into(), name: name.into(), input, defect: None, title, reads_only }
 }
 
 fn use_of(call: &ToolCall) -> Block {
-    Block::ToolUse {
-        id: call.id.clone(),
-        name: call.name.clone(),
-        input: call.input.clone(),
-    }
+    Block::ToolUse { id: call.id.clone(), name: call.name.clone(), input: call.input.clone() }
 }
 
 fn arrived(content: Vec<Block>, stop: StopCause) -> Event {
-    let usage = TokenUsage {
-        input: 10,
-        output: 5,
-        ..Default::default()
-    };
-    Event::MessageArrived(Arrived {
-        message: Received { content, stop, usage },
-        over_budget: None,
-    })
+    let usage = TokenUsage { input: 10, output: 5, ..Default::default() };
+    Event::MessageArrived(Arrived { message: Received { content, stop, usage }, over_budget: None })
 }
 
 fn end(text: &str) -> CallEnd {
-    CallEnd {
-        content: vec![ResultPart::text(text)],
-        unseen: None,
-        is_error: false,
-        exit_code: None,
-    }
+    CallEnd { content: vec![ResultPart::text(text)], unseen: None, is_error: false, exit_code: None }
 }
 
 fn finished(index: usize) -> Event {
-    Event::ToolFinished {
-        index,
-        end: end("done"),
-    }
+    Event::ToolFinished { index, end: end("done") }
 }
 
 /// Feeds a message with these calls to a turn that is asking.
@@ -79,55 +49,30 @@ fn make_calls(turn: &mut Turn, calls: &[ToolCall]) -> Vec<Effect> {
 fn started(effects: &[Effect]) -> Vec<usize> {
     effects
         .iter()
-        .filter_map(|effect| {
-            if let Effect::RunTool { index, .. } = effect {
-                Some(*index)
-            } else {
-                None
-            }
-        })
+        .filter_map(|effect| if let Effect::RunTool { index, .. } = effect { Some(*index) } else { None })
         .collect()
 }
 
 fn appended(effects: &[Effect]) -> Vec<&Message> {
     effects
         .iter()
-        .filter_map(|effect| {
-            if let Effect::Append(message) = effect {
-                Some(message)
-            } else {
-                None
-            }
-        })
+        .filter_map(|effect| if let Effect::Append(message) = effect { Some(message) } else { None })
         .collect()
 }
 
 fn ending(effects: &[Effect]) -> Option<StopReason> {
     effects.iter().find_map(|effect| {
-        if let Effect::End { stop_reason, .. } = effect {
-            Some(*stop_reason)
-        } else {
-            None
-        }
+        if let Effect::End { stop_reason, .. } = effect { Some(*stop_reason) } else { None }
     })
 }
 
 #[test]
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = turn();
-    assert_eq!(
-        turn.step(prompted()),
-        [Effect::Append(Message::user("do it")), Effect::AskModel]
-    );
+    assert_eq!(turn.step(prompted()), [Effect::Append(Message::user("do it")), Effect::AskModel]);
     let effects = turn.step(arrived(vec![Block::text("ok")], StopCause::EndTurn));
-    let end = Effect::End {
-        stop_reason: StopReason::EndTurn,
-        error: None,
-    };
-    assert_eq!(
-        effects,
-        [Effect::Append(Message::assistant(vec![Block::text("ok")])), end]
-    );
+    let end = Effect::End { stop_reason: StopReason::EndTurn, error: None };
+    assert_eq!(effects, [Effect::Append(Message::assistant(vec![Block::text("ok")])), end]);
     assert!(turn.has_ended());
 }
 
@@ -136,25 +81,15 @@ fn an_empty_answer_ends_the_turn_and_appends_nothing() {
     let mut turn = turn();
     turn.step(prompted());
     let effects = turn.step(arrived(vec![], StopCause::EndTurn));
-    assert_eq!(
-        effects,
-        [Effect::End {
-            stop_reason: StopReason::EndTurn,
-            error: None
-        }]
-    );
+    assert_eq!(effects, [Effect::End { stop_reason: StopReason::EndTurn, error: None }]);
 }
 
 #[test]
 fn readers_run_side_by_side_and_a_writer_runs_alone() {
     let mut turn = turn();
     turn.step(prompted());
-    let calls = [
-        call("1", "read", true),
-        call("2", "read", true),
-        call("3", "bash", false),
-        call("4", "read", true),
-    ];
+    let calls =
+        [call("1", "read", true), call("2", "read", true), call("3", "bash", false), call("4", "read", true)];
     assert_eq!(started(&make_calls(&mut turn, &calls)), [0, 1]);
     assert_eq!(started(&turn.step(finished(1))), [] as [usize; 0]);
     assert_eq!(started(&turn.step(finished(0))), [2]);
@@ -163,19 +98,13 @@ fn readers_run_side_by_side_and_a_writer_runs_alone() {
     let ids: Vec<_> = appended(&effects)[0]
         .content
         .iter()
-        .map(|block| {
-            if let Block::ToolResult { tool_use_id, .. } = block {
-                tool_use_id.as_str()
-            } else {
-                "?"
-            }
-        })
+        .map(
+            |block| {
+                if let Block::ToolResult { tool_use_id, .. } = block { tool_use_id.as_str() } else { "?" }
+            },
+        )
         .collect();
-    assert_eq!(
-        ids,
-        ["1", "2", "3", "4"],
-        "all results in one message, in the order of the calls"
-    );
+    assert_eq!(ids, ["1", "2", "3", "4"], "all results in one message, in the order of the calls");
     assert_eq!(effects.last(), Some(&Effect::AskModel));
 }
 
@@ -183,26 +112,17 @@ fn readers_run_side_by_side_and_a_writer_runs_alone() {
 fn a_call_with_broken_input_gets_an_error_and_does_not_run() {
     let mut turn = turn();
     turn.step(prompted());
-    let broken = ToolCall {
-        defect: Some("not JSON".into()),
-        ..call("1", "bash", false)
-    };
+    let broken = ToolCall { defect: Some("not JSON".into()), ..call("1", "bash", false) };
     let effects = make_calls(&mut turn, &[broken, call("2", "bash", false)]);
     assert_eq!(started(&effects), [1]);
     let effects = turn.step(finished(1));
-    let Block::ToolResult { is_error, .. } = &appended(&effects)[0].content[0] else {
-        panic!()
-    };
+    let Block::ToolResult { is_error, .. } = &appended(&effects)[0].content[0] else { panic!() };
     assert!(is_error);
 }
 
 #[test]
 fn calls_of_a_message_that_was_cut_are_not_run_and_not_kept() {
-    for stop in [
-        StopCause::MaxTokens,
-        StopCause::Refusal,
-        StopCause::ContextExceeded,
-    ] {
+    for stop in [StopCause::MaxTokens, StopCause::Refusal, StopCause::ContextExceeded] {
         let mut turn = turn();
         turn.step(prompted());
         let call = call("1", "bash", false);
@@ -219,13 +139,7 @@ fn pause_turn_asks_again_as_it_is() {
     let mut turn = turn();
     turn.step(prompted());
     let effects = turn.step(arrived(vec![Block::text("hm")], StopCause::PauseTurn));
-    assert_eq!(
-        effects,
-        [
-            Effect::Append(Message::assistant(vec![Block::text("hm")])),
-            Effect::AskModel
-        ]
-    );
+    assert_eq!(effects, [Effect::Append(Message::assistant(vec![Block::text("hm")])), Effect::AskModel]);
 }
 
 #[test]
@@ -234,25 +148,15 @@ fn pause_turn_with_a_call_runs_the_call() {
     turn.step(prompted());
     let call = call("1", "bash", false);
     turn.step(Event::CallArrived(call.clone()));
-    assert_eq!(
-        started(&turn.step(arrived(vec![use_of(&call)], StopCause::PauseTurn))),
-        [0]
-    );
+    assert_eq!(started(&turn.step(arrived(vec![use_of(&call)], StopCause::PauseTurn))), [0]);
 }
 
 #[test]
 fn an_unknown_stop_reason_ends_with_a_notice() {
     let mut turn = turn();
     turn.step(prompted());
-    let effects = turn.step(arrived(
-        vec![Block::text("hm")],
-        StopCause::Unknown("tired".into()),
-    ));
-    assert!(
-        effects
-            .iter()
-            .any(|effect| matches!(effect, Effect::Show(Update::Notice { .. })))
-    );
+    let effects = turn.step(arrived(vec![Block::text("hm")], StopCause::Unknown("tired".into())));
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Show(Update::Notice { .. }))));
     assert_eq!(ending(&effects), Some(StopReason::EndTurn));
 }
 
@@ -263,10 +167,7 @@ fn rounds_are_bounded() {
     let mut rounds = 0;
     while ending(&effects).is_none() {
         rounds += 1;
-        let one = ToolCall {
-            input: json!({"round": rounds}),
-            ..call("1", "bash", false)
-        };
+        let one = ToolCall { input: json!({"round": rounds}), ..call("1", "bash", false) };
         make_calls(&mut turn, &[one]);
         effects = turn.step(finished(0));
     }
@@ -275,26 +176,14 @@ fn rounds_are_bounded() {
 
 #[test]
 fn the_same_call_with_the_same_result_three_times_asks_the_user() {
-    for (verdict, expected) in [
-        (Verdict::Stop, Some(StopReason::Cancelled)),
-        (Verdict::GoOn, None),
-    ] {
+    for (verdict, expected) in [(Verdict::Stop, Some(StopReason::Cancelled)), (Verdict::GoOn, None)] {
         let mut turn = turn();
         turn.step(prompted());
         for round in 1..=3 {
             make_calls(&mut turn, &[call("1", "bash", false)]);
             let effects = turn.step(finished(0));
-            assert_eq!(
-                effects
-                    .iter()
-                    .any(|effect| matches!(effect, Effect::AskAboutRepeats(_))),
-                round == 3
-            );
-            assert_eq!(
-                appended(&effects).len(),
-                1,
-                "the results are kept whatever the user says"
-            );
+            assert_eq!(effects.iter().any(|effect| matches!(effect, Effect::AskAboutRepeats(_))), round == 3);
+            assert_eq!(appended(&effects).len(), 1, "the results are kept whatever the user says");
         }
         assert_eq!(ending(&turn.step(Event::RepeatsJudged(verdict))), expected);
     }
@@ -306,10 +195,8 @@ fn another_result_in_between_is_no_repeat() {
     turn.step(prompted());
     for round in 0..4 {
         make_calls(&mut turn, &[call("1", "bash", false)]);
-        let effects = turn.step(Event::ToolFinished {
-            index: 0,
-            end: end(if round % 2 == 0 { "a" } else { "b" }),
-        });
+        let effects =
+            turn.step(Event::ToolFinished { index: 0, end: end(if round % 2 == 0 { "a" } else { "b" }) });
         assert_eq!(effects.last(), Some(&Effect::AskModel));
     }
 }
@@ -319,25 +206,13 @@ fn a_failure_before_any_text_is_tried_again_and_bounded() {
     let mut turn = turn();
     turn.step(prompted());
     for _ in 0..3 {
-        let effects = turn.step(Event::RequestFailed {
-            failure: Failure::passing("x"),
-            salvage: vec![],
-            jitter: 0.5,
-        });
-        assert!(
-            matches!(
-                effects[..],
-                [Effect::Show(Update::Notice { .. }), Effect::Wait(_)]
-            ),
-            "{effects:?}"
-        );
+        let effects =
+            turn.step(Event::RequestFailed { failure: Failure::passing("x"), salvage: vec![], jitter: 0.5 });
+        assert!(matches!(effects[..], [Effect::Show(Update::Notice { .. }), Effect::Wait(_)]), "{effects:?}");
         assert_eq!(turn.step(Event::BackoffElapsed), [Effect::AskModel]);
     }
-    let effects = turn.step(Event::RequestFailed {
-        failure: Failure::passing("x"),
-        salvage: vec![],
-        jitter: 0.5,
-    });
+    let effects =
+        turn.step(Event::RequestFailed { failure: Failure::passing("x"), salvage: vec![], jitter: 0.5 });
     assert_eq!(ending(&effects), Some(StopReason::Error));
 }
 
@@ -347,11 +222,7 @@ fn a_failure_after_text_keeps_the_text_marked_and_does_not_ask_again() {
     turn.step(prompted());
     turn.step(Event::TextArrived("half".into()));
     let salvage = vec![Block::text("half")];
-    let effects = turn.step(Event::RequestFailed {
-        failure: Failure::passing("x"),
-        salvage,
-        jitter: 0.5,
-    });
+    let effects = turn.step(Event::RequestFailed { failure: Failure::passing("x"), salvage, jitter: 0.5 });
     let text = appended(&effects)[0].text();
     assert!(text.starts_with("half") && text.contains("cut off"), "{text}");
     assert_eq!(ending(&effects), Some(StopReason::Error));
@@ -359,22 +230,12 @@ fn a_failure_after_text_keeps_the_text_marked_and_does_not_ask_again() {
 
 #[test]
 fn a_request_that_is_too_long_compacts_once() {
-    let too_long = Failure {
-        too_long: true,
-        ..Failure::lasting("x")
-    };
-    let failed = || Event::RequestFailed {
-        failure: too_long.clone(),
-        salvage: vec![],
-        jitter: 0.0,
-    };
+    let too_long = Failure { too_long: true, ..Failure::lasting("x") };
+    let failed = || Event::RequestFailed { failure: too_long.clone(), salvage: vec![], jitter: 0.0 };
     let mut turn = turn();
     turn.step(prompted());
     assert!(turn.step(failed()).contains(&Effect::Compact));
-    assert_eq!(
-        turn.step(Event::Compacted(Compaction::Freed { context_used: 10 })),
-        [Effect::AskModel]
-    );
+    assert_eq!(turn.step(Event::Compacted(Compaction::Freed { context_used: 10 })), [Effect::AskModel]);
     assert_eq!(ending(&turn.step(failed())), Some(StopReason::Error));
 }
 
@@ -394,14 +255,7 @@ fn a_full_window_compacts_and_one_that_stays_full_stops() {
 fn cancel_while_tools_run_answers_every_call() {
     let mut turn = turn();
     turn.step(prompted());
-    make_calls(
-        &mut turn,
-        &[
-            call("1", "read", true),
-            call("2", "read", true),
-            call("3", "bash", false),
-        ],
-    );
+    make_calls(&mut turn, &[call("1", "read", true), call("2", "read", true), call("3", "bash", false)]);
     turn.step(finished(0));
     let effects = turn.step(Event::Cancelled { salvage: vec![] });
     assert_eq!(effects[0], Effect::StopTools);
@@ -436,33 +290,16 @@ fn any_event() -> impl Strategy<Value = Event> {
             arrived(vec![], stop)
         }),
         (blocks, any::<bool>()).prop_map(|(salvage, lasting)| {
-            let failure = if lasting {
-                Failure::lasting("x")
-            } else {
-                Failure::passing("x")
-            };
-            let salvage = salvage
-                .into_iter()
-                .filter(|block| matches!(block, Block::Text { .. }))
-                .collect();
-            Event::RequestFailed {
-                failure,
-                salvage,
-                jitter: 0.5,
-            }
+            let failure = if lasting { Failure::lasting("x") } else { Failure::passing("x") };
+            let salvage = salvage.into_iter().filter(|block| matches!(block, Block::Text { .. })).collect();
+            Event::RequestFailed { failure, salvage, jitter: 0.5 }
         }),
         Just(Event::BackoffElapsed),
         (0usize..4).prop_map(finished),
-        (0usize..4).prop_map(|index| Event::ToolProgressed {
-            index,
-            output: "x".into()
-        }),
+        (0usize..4).prop_map(|index| Event::ToolProgressed { index, output: "x".into() }),
         prop_oneof![Just(Verdict::GoOn), Just(Verdict::Stop)].prop_map(Event::RepeatsJudged),
-        prop_oneof![
-            Just(Compaction::Freed { context_used: 1 }),
-            Just(Compaction::Failed("x".into()))
-        ]
-        .prop_map(Event::Compacted),
+        prop_oneof![Just(Compaction::Freed { context_used: 1 }), Just(Compaction::Failed("x".into()))]
+            .prop_map(Event::Compacted),
         Just(Event::Cancelled { salvage: vec![] }),
     ]
 }
@@ -516,14 +353,7 @@ fn waits_obey_the_server() {
     let mut turn = turn();
     turn.step(prompted());
     let retry = crate::claude::failure::Retry::After(Duration::from_secs(7));
-    let failure = Failure {
-        retry,
-        ..Failure::passing("slow down")
-    };
-    let effects = turn.step(Event::RequestFailed {
-        failure,
-        salvage: vec![],
-        jitter: 0.5,
-    });
+    let failure = Failure { retry, ..Failure::passing("slow down") };
+    let effects = turn.step(Event::RequestFailed { failure, salvage: vec![], jitter: 0.5 });
     assert_eq!(effects.last(), Some(&Effect::Wait(Duration::from_secs(7))));
 }

@@ -10,17 +10,11 @@ pub(super) fn check(
     at: &str,
     thinking: &HashMap<String, String>,
 ) -> Result<(), String> {
-    let kind = block["type"]
-        .as_str()
-        .ok_or_else(|| format!("{at}.type: Field required"))?;
+    let kind = block["type"].as_str().ok_or_else(|| format!("{at}.type: Field required"))?;
     match (kind, role) {
         ("text", _) => text(block, at),
         ("image" | "document", "user") => {
-            only_fields(
-                block,
-                at,
-                &["type", "source", "title", "context", "citations", "cache_control"],
-            )?;
+            only_fields(block, at, &["type", "source", "title", "context", "citations", "cache_control"])?;
             object(block, "source", at)
         }
         ("tool_result", "user") => tool_result(block, at, thinking),
@@ -30,12 +24,10 @@ pub(super) fn check(
             only_fields(block, at, &["type", "data"])?;
             string(block, "data", at).map(drop)
         }
-        ("image" | "document" | "tool_result" | "tool_use" | "thinking" | "redacted_thinking", _) => Err(
-            format!("{at}: `{kind}` blocks are not permitted in {role} messages"),
-        ),
-        _ => Err(format!(
-            "{at}: Input tag '{kind}' does not match any of the expected tags"
-        )),
+        ("image" | "document" | "tool_result" | "tool_use" | "thinking" | "redacted_thinking", _) => {
+            Err(format!("{at}: `{kind}` blocks are not permitted in {role} messages"))
+        }
+        _ => Err(format!("{at}: Input tag '{kind}' does not match any of the expected tags")),
     }
 }
 
@@ -45,19 +37,15 @@ pub(super) fn text(block: &Value, at: &str) -> Result<(), String> {
     match block["text"].as_str() {
         None => Err(format!("{at}.text: Field required")),
         Some("") => Err(format!("{at}.text: text content blocks must be non-empty")),
-        Some(text) if text.trim().is_empty() => Err(format!(
-            "{at}.text: text content blocks must contain non-whitespace text"
-        )),
+        Some(text) if text.trim().is_empty() => {
+            Err(format!("{at}.text: text content blocks must contain non-whitespace text"))
+        }
         Some(_) => Ok(()),
     }
 }
 
 fn tool_use(block: &Value, at: &str) -> Result<(), String> {
-    only_fields(
-        block,
-        at,
-        &["type", "id", "name", "input", "caller", "cache_control"],
-    )?;
+    only_fields(block, at, &["type", "id", "name", "input", "caller", "cache_control"])?;
     let id = string(block, "id", at)?;
     if !super::tools::is_name(id, usize::MAX) {
         return Err(format!("{at}.id: String should match pattern '^[a-zA-Z0-9_-]+$'"));
@@ -67,11 +55,7 @@ fn tool_use(block: &Value, at: &str) -> Result<(), String> {
 }
 
 fn tool_result(block: &Value, at: &str, thinking: &HashMap<String, String>) -> Result<(), String> {
-    only_fields(
-        block,
-        at,
-        &["type", "tool_use_id", "content", "is_error", "cache_control"],
-    )?;
+    only_fields(block, at, &["type", "tool_use_id", "content", "is_error", "cache_control"])?;
     string(block, "tool_use_id", at)?;
     if !matches!(block["is_error"], Value::Null | Value::Bool(_)) {
         return Err(format!("{at}.is_error: must be a boolean"));
@@ -93,22 +77,18 @@ fn tool_result(block: &Value, at: &str, thinking: &HashMap<String, String>) -> R
 fn thought(block: &Value, at: &str, sent: &HashMap<String, String>) -> Result<(), String> {
     only_fields(block, at, &["type", "thinking", "signature"])?;
     let signature = string(block, "signature", at)?;
-    let text = block["thinking"]
-        .as_str()
-        .ok_or_else(|| format!("{at}.thinking: Field required"))?;
+    let text = block["thinking"].as_str().ok_or_else(|| format!("{at}.thinking: Field required"))?;
     match sent.get(signature) {
-        Some(original) if original != text => Err(format!(
-            "{at}: `thinking` blocks cannot be modified: they must remain as they were"
-        )),
+        Some(original) if original != text => {
+            Err(format!("{at}: `thinking` blocks cannot be modified: they must remain as they were"))
+        }
         _ => Ok(()),
     }
 }
 
 /// The API takes no field that it does not know.
 pub(super) fn only_fields(value: &Value, at: &str, known: &[&str]) -> Result<(), String> {
-    let fields = value
-        .as_object()
-        .ok_or_else(|| format!("{at}: must be an object"))?;
+    let fields = value.as_object().ok_or_else(|| format!("{at}: must be an object"))?;
     match fields.keys().find(|name| !known.contains(&name.as_str())) {
         Some(name) => Err(format!("{at}.{name}: Extra inputs are not permitted")),
         None => Ok(()),

@@ -29,21 +29,16 @@ pub(super) fn check(
     }
     let last = &speeches[speeches.len() - 1];
     if last.role == "assistant" && !after_pause {
-        return Err(
-            "messages: this model does not support assistant message prefill; \
+        return Err("messages: this model does not support assistant message prefill; \
                     the conversation must end with a user message"
-                .to_owned(),
-        );
+            .to_owned());
     }
     let mut ids = HashSet::new();
     let mut before: Option<&Speech> = None;
     for speech in &speeches {
         for id in calls(speech) {
             if !ids.insert(id) {
-                return Err(format!(
-                    "messages.{}: `tool_use` ids must be unique ({id})",
-                    speech.first
-                ));
+                return Err(format!("messages.{}: `tool_use` ids must be unique ({id})", speech.first));
             }
         }
         results_answer_calls(before, speech)?;
@@ -78,11 +73,7 @@ fn join(messages: &[Value], thinking: &HashMap<String, String>) -> Result<Vec<Sp
         }
         match speeches.last_mut() {
             Some(speech) if speech.role == role => speech.blocks.extend(content),
-            _ => speeches.push(Speech {
-                role: role.to_owned(),
-                first: index,
-                blocks: content,
-            }),
+            _ => speeches.push(Speech { role: role.to_owned(), first: index, blocks: content }),
         }
     }
     Ok(speeches)
@@ -96,12 +87,7 @@ fn results_answer_calls(before: Option<&Speech>, speech: &Speech) -> Result<(), 
     let is_result = |block: &Value| block["type"] == "tool_result";
     let leading = speech.blocks.iter().take_while(|block| is_result(block)).count();
     let mut open: Vec<&str> = before.into_iter().flat_map(calls).collect();
-    for (number, block) in speech
-        .blocks
-        .iter()
-        .enumerate()
-        .filter(|(_, block)| is_result(block))
-    {
+    for (number, block) in speech.blocks.iter().enumerate().filter(|(_, block)| is_result(block)) {
         let id = block["tool_use_id"].as_str().unwrap_or_default();
         let at = format!("messages.{}.content.{number}", speech.first);
         match open.iter().position(|call| *call == id) {
@@ -112,9 +98,7 @@ fn results_answer_calls(before: Option<&Speech>, speech: &Speech) -> Result<(), 
                 ));
             }
             Some(_) if number >= leading => {
-                return Err(format!(
-                    "{at}: `tool_result` blocks must come first in the user message"
-                ));
+                return Err(format!("{at}: `tool_result` blocks must come first in the user message"));
             }
             Some(index) => drop(open.remove(index)),
         }
@@ -127,11 +111,7 @@ fn results_answer_calls(before: Option<&Speech>, speech: &Speech) -> Result<(), 
 
 fn calls(speech: &Speech) -> impl Iterator<Item = &str> {
     let of_call = |block: &'_ &Value| block["type"] == "tool_use";
-    speech
-        .blocks
-        .iter()
-        .filter(of_call)
-        .filter_map(|block| block["id"].as_str())
+    speech.blocks.iter().filter(of_call).filter_map(|block| block["id"].as_str())
 }
 
 fn unanswered(speech: &Speech, id: &str) -> String {

@@ -93,7 +93,7 @@ pub(super) fn fits_model(body: &Value, model: &Model) -> Result<(), String> {
             let budget = thinking["budget_tokens"].as_u64().unwrap_or_default();
             if budget < 1024 || budget >= max_tokens {
                 return Err(
-                    "thinking.budget_tokens: must be at least 1024 and less than max_tokens".to_owned(),
+                    "thinking.budget_tokens: must be at least 1024 and less than max_tokens".to_owned()
                 );
             }
         }
@@ -102,10 +102,7 @@ pub(super) fn fits_model(body: &Value, model: &Model) -> Result<(), String> {
     }
     let tokens = body.to_string().len() as u64 / 4;
     if tokens > model.context {
-        return Err(format!(
-            "prompt is too long: {tokens} tokens > {} maximum",
-            model.context
-        ));
+        return Err(format!("prompt is too long: {tokens} tokens > {} maximum", model.context));
     }
     Ok(())
 }

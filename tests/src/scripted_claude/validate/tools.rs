@@ -28,9 +28,7 @@ pub(super) fn check(tools: &Value) -> Result<(), String> {
         only_fields(tool, &at, &FIELDS)?;
         let name = string(tool, "name", &at)?;
         if !is_name(name, 128) {
-            return Err(format!(
-                "{at}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"
-            ));
+            return Err(format!("{at}.name: String should match pattern '^[a-zA-Z0-9_-]{{1,128}}$'"));
         }
         if names.contains(&name) {
             return Err(format!("tools: Tool names must be unique ({name})"));
@@ -45,13 +43,8 @@ fn schema(schema: &Value, at: &str) -> Result<(), String> {
     if schema["type"] != "object" {
         return Err(format!("{at}.type: Field required, and must be `object`"));
     }
-    match ["oneOf", "anyOf", "allOf"]
-        .iter()
-        .find(|word| schema.get(word).is_some())
-    {
-        Some(word) => Err(format!(
-            "{at}: input_schema does not support {word} at the top level"
-        )),
+    match ["oneOf", "anyOf", "allOf"].iter().find(|word| schema.get(word).is_some()) {
+        Some(word) => Err(format!("{at}: input_schema does not support {word} at the top level")),
         None => Ok(()),
     }
 }

@@ -1,0 +1,47 @@
+//! `/load`: goes on with a conversation that was kept.
+
+use super::{BuiltIn, CommandContext, Outcome};
+use crate::agent::history::{Entry, HistoryFolder};
+use crate::agent::update::NoticeLevel;
+use futures::future::BoxFuture;
+
+pub(super) struct Load;
+
+impl BuiltIn for Load {
+    fn info(&self) -> (&'static str, &'static str, Option<&'static str>) {
+        ("load", "Go on with an earlier conversation; the latest if left out", Some("[session]"))
+    }
+
+    fn run<'a>(
+        &'a self,
+        context: CommandContext<'a>,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Outcome, String>> {
+        Box::pin(async move {
+            let CommandContext { session, state, .. } = context;
+            let folder = HistoryFolder::of(&session.agent.environment, session.workspace.as_ref());
+            let id = match arguments.trim() {
+                "" => {
+                    let own = state.history.as_ref().map(|history| history.id().to_owned());
+                    let listed = folder.list().map_err(|error| error.to_string())?;
+                    let latest = listed.into_iter().find(|summary| Some(&summary.id) != own.as_ref());
+                    latest.ok_or("there is no earlier conversation in this workspace")?.id
+                }
+                id => id.to_owned(),
+            };
+            let (history, loaded) = folder.open_latest(&id).map_err(|error| error.to_string())?;
+            if let Some(left) = state.history.take() {
+                // Whoever opens this session by its own id later gets the conversation that went on.
+                let pointer = left.append(Entry::ContinuedIn { id: history.id().to_owned() }).await;
+                drop(pointer.await);
+                left.close().await;
+            }
+            session.resume_in(state, history, loaded).await;
+            session.notice(
+                NoticeLevel::Info,
+                format!("this is the conversation {id}; it goes on where it stopped"),
+            );
+            Ok(Outcome::Done)
+        })
+    }
+}

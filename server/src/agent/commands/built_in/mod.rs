@@ -1,0 +1,82 @@
+//! The slash commands that come with Airlock, a file each.
+
+mod clear;
+mod compact;
+mod cost;
+mod help;
+mod load;
+mod model;
+mod quit;
+mod sessions;
+mod tools;
+mod trust;
+
+use super::CustomCommands;
+use crate::agent::session::{Session, State};
+use crate::agent::update::CommandInfo;
+use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+/// A slash command.
+pub(in crate::agent) trait BuiltIn: Sync {
+    /// Name, description and hint.
+    fn info(&self) -> (&'static str, &'static str, Option<&'static str>);
+
+    /// Runs it. An error is shown to the user and ends the turn as failed.
+    fn run<'a>(
+        &'a self,
+        context: CommandContext<'a>,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Outcome, String>>;
+}
+
+/// What a command works on.
+pub(in crate::agent) struct CommandContext<'a> {
+    pub(in crate::agent) session: &'a Session,
+    pub(in crate::agent) state: &'a mut State,
+    pub(in crate::agent) cancel: &'a CancellationToken,
+}
+
+/// What follows a command.
+pub(in crate::agent) enum Outcome {
+    /// Nothing.
+    Done,
+    /// The session ends.
+    Quit,
+}
+
+const ALL: [&dyn BuiltIn; 10] = [
+    &help::Help,
+    &clear::Clear,
+    &compact::Compact,
+    &cost::Cost,
+    &load::Load,
+    &model::Model,
+    &quit::Quit,
+    &sessions::Sessions,
+    &tools::Tools,
+    &trust::Trust,
+];
+
+/// The command of that name.
+pub(in crate::agent) fn find(name: &str) -> Option<&'static dyn BuiltIn> {
+    ALL.into_iter().find(|command| command.info().0 == name)
+}
+
+/// The names that no custom command may take.
+pub(in crate::agent) fn names() -> Vec<&'static str> {
+    ALL.iter().map(|command| command.info().0).collect()
+}
+
+/// Every command there is, the built-in ones first.
+pub(in crate::agent) fn all_infos(custom: &CustomCommands) -> Vec<CommandInfo> {
+    let built_in = ALL.iter().map(|command| {
+        let (name, description, hint) = command.info();
+        CommandInfo {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            hint: hint.map(str::to_owned),
+        }
+    });
+    built_in.chain(custom.iter().map(super::CustomCommand::info)).collect()
+}

@@ -1,0 +1,96 @@
+//! `/trust`: lets the workspace's own instructions, commands and configuration count.
+
+use super::{BuiltIn, CommandContext, Outcome};
+use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
+use crate::agent::session::{Session, State};
+use crate::paths::WorkspaceRoot;
+use crate::trust::{Survey, survey};
+use futures::future::BoxFuture;
+
+pub(super) struct Trust;
+
+impl BuiltIn for Trust {
+    fn info(&self) -> (&'static str, &'static str, Option<&'static str>) {
+        ("trust", "Use this workspace's own instructions, commands and configuration", Some("[off]"))
+    }
+
+    fn run<'a>(
+        &'a self,
+        context: CommandContext<'a>,
+        arguments: &'a str,
+    ) -> BoxFuture<'a, Result<Outcome, String>> {
+        Box::pin(async move {
+            let CommandContext { session, state, .. } = context;
+            let root = session.workspace.as_ref().ok_or("there is no workspace to trust")?;
+            match arguments.trim() {
+                "" => trust(session, state, root).await?,
+                "off" => {
+                    let was = session.agent.trust.revoke(root).map_err(|error| error.to_string())?;
+                    reload(session, state);
+                    session.say(if was {
+                        "This workspace is no longer trusted."
+                    } else {
+                        "It was not trusted."
+                    });
+                }
+                other => return Err(format!("/trust takes nothing or \"off\", not {other:?}")),
+            }
+            Ok(Outcome::Done)
+        })
+    }
+}
+
+async fn trust(session: &Session, state: &mut State, root: &WorkspaceRoot) -> Result<(), String> {
+    let shown = survey(root).map_err(|error| error.to_string())?;
+    if shown.files.is_empty() {
+        session.say("This workspace has no instructions, commands or configuration of its own.");
+        return Ok(());
+    }
+    let answer = session.ask(question(root, &shown), state.settings.permission_timeout_s).await;
+    if answer.as_deref() != Some("trust") {
+        session.say("It stays untrusted.");
+        return Ok(());
+    }
+    session.agent.trust.trust(root, &shown).map_err(|error| error.to_string())?;
+    reload(session, state);
+    let later = if state.header.is_some() {
+        " Its instructions count from the next conversation on (`/clear`)."
+    } else {
+        ""
+    };
+    session.say(format!("This workspace is trusted as it is now; a change asks again.{later}"));
+    Ok(())
+}
+
+/// The whole list, for the answer binds to exactly these bytes.
+fn question(root: &WorkspaceRoot, shown: &Survey) -> PermissionRequest {
+    let lines = shown.files.iter().map(|file| match &file.link_target {
+        Some(target) => format!("{} -> {target} (a link, not followed)", file.path),
+        None => format!("{} ({} bytes)", file.path, file.size_bytes),
+    });
+    let option = |id: &str, label: &str, kind| PermissionOption { id: id.into(), label: label.into(), kind };
+    PermissionRequest {
+        tool_call_id: String::new(),
+        title: format!("Trust {} and use its own instructions, commands and configuration?", root.name()),
+        detail: lines.collect::<Vec<_>>().join("\n"),
+        options: vec![
+            option("trust", "Trust", PermissionKind::AllowOnce),
+            option("no", "Do not trust", PermissionKind::Reject),
+        ],
+    }
+}
+
+/// Takes over what the workspace may now say, or no longer.
+fn reload(session: &Session, state: &mut State) {
+    let mut notices = Vec::new();
+    let (settings, custom) = session.agent.of_workspace(session.workspace.as_ref(), &mut notices);
+    if state.model == state.settings.model {
+        state.model.clone_from(&settings.model);
+    }
+    state.settings = settings;
+    session.set_commands(super::all_infos(&custom));
+    state.custom = custom;
+    for (level, text) in notices {
+        session.notice(level, text);
+    }
+}
