@@ -2,6 +2,8 @@
 //! binary over its real pipes.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+pub mod airlock_binary;
 pub mod components;
 pub mod deadline;
+pub mod editor;
 pub mod scripted_claude;

@@ -1,0 +1,45 @@
+//! The real `airlock` binary, built from this tree once a test process. `AIRLOCK_BIN` names another one.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+/// Where it is; builds it first if need be.
+pub fn airlock_binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| std::env::var_os("AIRLOCK_BIN").map_or_else(build, PathBuf::from))
+}
+
+fn build() -> PathBuf {
+    // We are `target/PROFILE/deps/suite-HASH`, or `target/PROFILE/NAME` when we are a binary ourselves.
+    let ourselves = std::env::current_exe().expect("the path of this program");
+    let mut profile = ourselves.parent().expect("a program is in a directory");
+    if profile.ends_with("deps") {
+        profile = profile.parent().expect("deps is in a directory");
+    }
+    let target = profile.parent().expect("a profile is in the target directory");
+    let name = match profile.file_name().and_then(|name| name.to_str()) {
+        Some("debug") => "dev",
+        Some(name) => name,
+        None => panic!("{} is no place that cargo builds to", profile.display()),
+    };
+    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "airlock",
+            "--bin",
+            "airlock",
+            "--profile",
+            name,
+        ])
+        .arg("--target-dir")
+        .arg(target)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .expect("cargo starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "airlock does not build:\n{stderr}");
+    profile.join(format!("airlock{}", std::env::consts::EXE_SUFFIX))
+}

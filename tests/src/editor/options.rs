@@ -1,0 +1,121 @@
+//! What kind of editor starts Airlock, and in what environment.
+
+use super::home::Home;
+use crate::airlock_binary::airlock_binary;
+use crate::scripted_claude::ScriptedClaude;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// By default an editor that knows the extension, in a home of its own.
+#[derive(Clone)]
+pub struct EditorOptions {
+    pub(super) binary: Option<PathBuf>,
+    pub(super) arguments: Vec<OsString>,
+    pub(super) home: Home,
+    pub(super) environment: BTreeMap<String, OsString>,
+    pub(super) capabilities: Value,
+}
+
+impl EditorOptions {
+    /// Its Airlock talks to this Claude.
+    pub fn new(claude: &ScriptedClaude) -> Self {
+        Self::with_base_url(&claude.base_url())
+    }
+
+    /// Its Airlock talks to the API at this address.
+    pub fn with_base_url(url: &str) -> Self {
+        let environment = [("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "test-key")];
+        Self {
+            binary: None,
+            arguments: vec!["lsp".into()],
+            home: Home::new(),
+            environment: environment
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .into(),
+            capabilities: json!({
+                "general": {"positionEncodings": ["utf-16"]},
+                "window": {"workDoneProgress": true, "showDocument": {"support": true}},
+                "workspace": {
+                    "applyEdit": true,
+                    "workspaceFolders": true,
+                    "workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename", "delete"]},
+                },
+                "experimental": {"airlock": {"permission": true}},
+            }),
+        }
+    }
+
+    /// An editor that knows nothing of Airlock's extension.
+    pub fn without_extension(self) -> Self {
+        self.capabilities(|capabilities| capabilities["experimental"] = Value::Null)
+    }
+
+    /// The position encodings that the editor offers, the best first.
+    pub fn encodings(self, encodings: &[&str]) -> Self {
+        self.capabilities(|capabilities| capabilities["general"]["positionEncodings"] = json!(encodings))
+    }
+
+    /// Changes the client's capabilities.
+    pub fn capabilities(mut self, change: impl FnOnce(&mut Value)) -> Self {
+        change(&mut self.capabilities);
+        self
+    }
+
+    /// Uses a home that is there already.
+    pub fn home(mut self, home: &Home) -> Self {
+        self.home = home.clone();
+        self
+    }
+
+    /// Sets a variable of the environment, which else holds little more than `PATH` and `HOME`.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Leaves a variable out, such as `ANTHROPIC_API_KEY`.
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.environment.remove(name);
+        self
+    }
+
+    /// Starts another program than the real binary.
+    pub fn program(mut self, binary: impl Into<PathBuf>, arguments: &[&str]) -> Self {
+        self.binary = Some(binary.into());
+        self.arguments = arguments.iter().map(Into::into).collect();
+        self
+    }
+
+    /// The program, its arguments and its whole environment.
+    pub(super) fn command(&self) -> tokio::process::Command {
+        let binary = self.binary.clone().unwrap_or_else(|| airlock_binary().to_owned());
+        let mut command = tokio::process::Command::new(binary);
+        command
+            .args(&self.arguments)
+            .current_dir(self.home.workspace())
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home.path())
+            .env("XDG_CONFIG_HOME", self.home.config())
+            .env("XDG_STATE_HOME", self.home.state())
+            .env("XDG_DATA_HOME", self.home.data())
+            .env("XDG_CACHE_HOME", self.home.cache())
+            .env("XDG_RUNTIME_DIR", self.home.runtime())
+            .envs(&self.environment);
+        command
+    }
+
+    /// The parameters of `initialize`.
+    pub(super) fn initialize(&self) -> Value {
+        let uri = self.home.workspace_uri();
+        json!({
+            "processId": std::process::id(),
+            "clientInfo": {"name": "airlock-tests"},
+            "rootUri": uri,
+            "workspaceFolders": [{"uri": uri, "name": "workspace"}],
+            "capabilities": self.capabilities,
+        })
+    }
+}
