@@ -4,6 +4,10 @@
 pub const LSP_FRAME_MAX_BYTES: usize = 64 << 20;
 /// The header block of an LSP message.
 pub const LSP_HEADER_MAX_BYTES: usize = 4 << 10;
+/// A message that is too long is skipped by its length up to here; a longer one is not believed.
+pub const LSP_SKIP_MAX_BYTES: u64 = 4 << 30;
+/// The id of a request, when it is a string.
+pub const LSP_REQUEST_ID_MAX_BYTES: usize = 1 << 10;
 /// Requests of the client that may be in work at once.
 pub const LSP_REQUESTS_IN_WORK_MAX: usize = 256;
 /// How long the client may take to answer a request of ours that no person has to think about.

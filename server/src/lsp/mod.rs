@@ -1,1 +1,3 @@
 //! The language-server front end.
+
+pub mod transport;

@@ -1,0 +1,17 @@
+//! The stream between editor and server: bytes in, frames out, nothing lost and nothing that ends the process.
+//!
+//! It stands where `tower_lsp::Server` would. That one ends the process on a malformed frame, and runs four handlers at
+//! a time while it reads no further.
+//!
+//! Architecture invariant: nothing in here knows a method of ours. It knows `initialize`, `shutdown` and `exit`, which
+//! are the stream's own beginning and end.
+
+mod frames;
+mod header;
+mod message;
+
+#[cfg(test)]
+mod tests;
+
+pub use frames::{Frame, FrameReader};
+pub use message::{BadFrame, Incoming};

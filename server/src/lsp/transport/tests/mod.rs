@@ -1,0 +1,4 @@
+//! The laws of the transport.
+
+mod frames;
+mod messages;
