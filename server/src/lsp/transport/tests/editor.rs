@@ -93,10 +93,15 @@ impl TestServer {
         panic!("on purpose");
     }
 
-    /// Takes note, then waits to be released.
+    /// Waits to be released.
     async fn wait(&self, gate: String) -> Result<String> {
         self.record.gate(&gate).notified().await;
         Ok(gate)
+    }
+
+    /// The same as a notification.
+    async fn hold(&self, gate: String) {
+        self.record.gate(&gate).notified().await;
     }
 
     async fn release(&self, gate: String) {
@@ -158,6 +163,7 @@ impl Editor {
         .custom_method("test/echo", TestServer::echo)
         .custom_method("test/panic", TestServer::panic)
         .custom_method("test/wait", TestServer::wait)
+        .custom_method("test/hold", TestServer::hold)
         .custom_method("test/release", TestServer::release)
         .custom_method("test/append", TestServer::append)
         .custom_method("test/ask", TestServer::ask)

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::serve::Ended;
 use super::editor::{Editor, notification, request, settle};
-use crate::limits::LSP_REQUESTS_IN_WORK_MAX;
+use crate::limits::{LSP_NOTIFICATIONS_IN_WORK_MAX, LSP_REQUESTS_IN_WORK_MAX};
 
 fn code(answer: &Value) -> i64 {
     answer["error"]["code"]
@@ -160,6 +160,16 @@ async fn a_request_too_many_is_refused_and_a_shutdown_still_taken() {
 
     editor.send(&request("down", "shutdown", Value::Null)).await;
     assert_eq!(editor.answer("down").await["result"], Value::Null);
+}
+
+#[tokio::test(start_paused = true)]
+async fn notifications_that_all_wait_hold_up_reading_only_for_a_while() {
+    let mut editor = Editor::ready().await;
+    for _ in 0..LSP_NOTIFICATIONS_IN_WORK_MAX + 3 {
+        editor.send(&notification("test/hold", json!("never"))).await;
+    }
+    editor.send(&request(1, "test/echo", json!([]))).await;
+    assert_eq!(editor.answer(1).await["result"], json!([]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -66,6 +66,20 @@ async fn one_who_sends_much_waits_for_the_client() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_who_sends_much_does_not_keep_a_response_waiting() {
+    let mut editor = Editor::ready().await;
+    editor.send(&request(1, "test/notes", json!(u64::MAX))).await;
+    assert_eq!(editor.next().await["method"], "test/note");
+    editor.send(&request(2, "test/echo", json!([]))).await;
+    for _ in 0..10_000 {
+        if editor.next().await["id"] == 2 {
+            return;
+        }
+    }
+    panic!("ten thousand notes came before the response");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_exit_does_not_wait_for_a_client_that_reads_nothing() {
     let mut editor = Editor::with_pipes(256, 256).initialize().await;
     for id in 0..1_000 {
