@@ -9,6 +9,8 @@ use super::reference::{ENCODINGS, PIECES, Reference};
 
 const DOCUMENTS: usize = 50;
 const CHANGES: usize = 10_000;
+/// About what the pieces come to.
+const BYTES_A_LINE: usize = 8;
 
 #[test]
 fn ten_thousand_changes_over_fifty_documents_leave_what_the_reference_has() {
@@ -28,7 +30,7 @@ fn ten_thousand_changes_over_fifty_documents_leave_what_the_reference_has() {
             let reference = &mut references[number];
             let mut changes = Vec::new();
             for _ in 0..=dice.below(2) {
-                let (range, text) = (dice.range(reference.lines().len()), dice.text(12));
+                let (range, text) = (dice.range(reference.0.len() / BYTES_A_LINE + 1), dice.text(12));
                 reference.edit(range, &text, encoding);
                 changes.push(json!({"range": range, "text": text}));
             }

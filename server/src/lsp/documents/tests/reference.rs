@@ -55,7 +55,11 @@ impl Reference {
     }
 
     pub(super) fn byte(&self, position: Position, encoding: PositionEncoding) -> usize {
-        let Some(&(start, end)) = self.lines().get(position.line as usize) else {
+        self.byte_among(&self.lines(), position, encoding)
+    }
+
+    fn byte_among(&self, lines: &[(usize, usize)], position: Position, encoding: PositionEncoding) -> usize {
+        let Some(&(start, end)) = lines.get(position.line as usize) else {
             return self.0.len();
         };
         let (mut at, mut counted) = (start, 0);
@@ -67,6 +71,13 @@ impl Reference {
             at += char.len_utf8();
         }
         at
+    }
+
+    fn bytes_in(&self, range: Range, encoding: PositionEncoding) -> std::ops::Range<usize> {
+        let lines = self.lines();
+        let one = self.byte_among(&lines, range.start, encoding);
+        let other = self.byte_among(&lines, range.end, encoding);
+        one.min(other)..one.max(other)
     }
 
     pub(super) fn position(&self, byte: usize, encoding: PositionEncoding) -> Position {
@@ -81,13 +92,11 @@ impl Reference {
     }
 
     pub(super) fn selection(&self, range: Range, encoding: PositionEncoding) -> &str {
-        let (one, other) = (self.byte(range.start, encoding), self.byte(range.end, encoding));
-        &self.0[one.min(other)..one.max(other)]
+        &self.0[self.bytes_in(range, encoding)]
     }
 
     pub(super) fn edit(&mut self, range: Range, new_text: &str, encoding: PositionEncoding) {
-        let (one, other) = (self.byte(range.start, encoding), self.byte(range.end, encoding));
-        self.0.replace_range(one.min(other)..one.max(other), new_text);
+        self.0.replace_range(self.bytes_in(range, encoding), new_text);
     }
 }
 
