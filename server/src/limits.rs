@@ -4,8 +4,24 @@
 pub const LSP_FRAME_MAX_BYTES: usize = 64 << 20;
 /// The header block of an LSP message.
 pub const LSP_HEADER_MAX_BYTES: usize = 4 << 10;
+/// A message that is too long is skipped by its length up to here; a longer one is not believed.
+pub const LSP_SKIP_MAX_BYTES: u64 = 4 << 30;
+/// The id of a request, when it is a string.
+pub const LSP_REQUEST_ID_MAX_BYTES: usize = 1 << 10;
 /// Requests of the client that may be in work at once.
 pub const LSP_REQUESTS_IN_WORK_MAX: usize = 256;
+/// Notifications of the client whose handlers may wait for something at once.
+pub const LSP_NOTIFICATIONS_IN_WORK_MAX: usize = 256;
+/// How long reading stops for a notification's handler that finds no place among them. Then it is given up.
+pub const LSP_NOTIFICATION_PLACE_MAX_MS: u64 = 1_000;
+/// Responses that wait for a client that does not read.
+pub const LSP_RESPONSES_QUEUED_MAX: usize = 1024;
+/// Messages of ours that may overtake a response which was ready before them.
+pub const LSP_OVERTAKING_MAX: usize = 1024;
+/// How long the last responses may take to reach the client once the stream has ended.
+pub const LSP_DRAIN_MAX_MS: u64 = 1_000;
+/// How much is read from the client, and written to it, at a time.
+pub const LSP_CHUNK_BYTES: usize = 64 << 10;
 /// How long the client may take to answer a request of ours that no person has to think about.
 pub const LSP_CLIENT_ANSWER_MAX_MS: u64 = 10_000;
 /// Documents that may be open at once.

@@ -1,1 +1,4 @@
 //! The language-server front end.
+
+pub mod documents;
+pub mod transport;

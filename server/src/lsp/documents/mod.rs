@@ -1,0 +1,129 @@
+//! The mirror of the editor's open buffers. What is unsaved there is what the agent sees.
+//!
+//! Notifications are trusted to come in the editor's order, which the transport sees to as long as the handlers call this
+//! before their first wait. The texts are as large as the editor's own; only their number is bounded.
+//!
+//! **Versions.** LSP wants them to rise with each change. A change whose version does not is applied all the same, with a
+//! warning, and its version is taken. The stream neither repeats nor reorders, so whatever arrives did happen in the
+//! editor: to drop it would put the mirror out of step for good, for the sake of a number. We need the number only to
+//! name it in edits of ours, and there the editor's last word is the right one.
+//!
+//! Architecture invariant: no call waits, and none panics, whatever the client sends.
+
+mod position;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, OnceLock};
+
+use dashmap::DashMap;
+use tower_lsp::ls_types::{
+    DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+};
+
+pub use position::PositionEncoding;
+pub use text::Text;
+
+use crate::limits::LSP_DOCUMENTS_MAX;
+
+/// An open buffer as it is at one moment. Cloning is cheap.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The editor's number for this state of the text.
+    pub version: i32,
+    /// What the editor takes the language to be.
+    pub language_id: Arc<str>,
+    /// The text.
+    pub text: Text,
+}
+
+/// All open buffers, by the URI that the editor calls them.
+#[derive(Debug, Default)]
+pub struct Documents {
+    open: DashMap<String, Document>,
+    encoding: OnceLock<PositionEncoding>,
+}
+
+impl Documents {
+    /// No buffers yet, and positions in UTF-16 until something else is agreed on.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Says in what positions are counted from now on: once, when the server is initialized. Later calls change nothing.
+    pub fn agree_on(&self, encoding: PositionEncoding) {
+        if *self.encoding.get_or_init(|| encoding) != encoding {
+            tracing::warn!("the position encoding was agreed on before and stays as it was");
+        }
+    }
+
+    /// In what positions are counted.
+    pub fn encoding(&self) -> PositionEncoding {
+        self.encoding.get().copied().unwrap_or_default()
+    }
+
+    /// Applies `textDocument/didOpen`.
+    pub fn open(&self, params: DidOpenTextDocumentParams) {
+        let item = params.text_document;
+        let uri = item.uri.as_str();
+        if self.open.contains_key(uri) {
+            tracing::warn!(uri, "a document was opened twice; the new text counts");
+        } else if self.open.len() >= LSP_DOCUMENTS_MAX {
+            tracing::warn!(uri, "too many open documents; this one is seen as it is on disk");
+            return;
+        }
+        let document = Document {
+            version: item.version,
+            language_id: item.language_id.into(),
+            text: Text::new(&item.text),
+        };
+        self.open.insert(uri.to_owned(), document);
+    }
+
+    /// Applies `textDocument/didChange`. A document that is not open is left alone.
+    pub fn change(&self, params: DidChangeTextDocumentParams) {
+        let (uri, version) = (params.text_document.uri.as_str(), params.text_document.version);
+        let Some(mut document) = self.open.get_mut(uri) else {
+            tracing::warn!(uri, version, "a change to a document that is not open is ignored");
+            return;
+        };
+        if version <= document.version {
+            tracing::warn!(
+                uri,
+                version,
+                before = document.version,
+                "a document's version did not rise"
+            );
+        }
+        for change in params.content_changes {
+            match change.range {
+                Some(range) => document.text.edit(range, &change.text, self.encoding()),
+                None => document.text = Text::new(&change.text),
+            }
+        }
+        document.version = version;
+    }
+
+    /// Applies `textDocument/didClose`.
+    pub fn close(&self, params: &DidCloseTextDocumentParams) {
+        let uri = params.text_document.uri.as_str();
+        if self.open.remove(uri).is_none() {
+            tracing::warn!(uri, "a document that is not open was closed");
+        }
+    }
+
+    /// A buffer as it is now.
+    pub fn get(&self, uri: &str) -> Option<Document> {
+        self.open.get(uri).map(|document| document.clone())
+    }
+
+    /// All buffers as they are now, with their URIs, in no order.
+    pub fn all(&self) -> Vec<(String, Document)> {
+        self.open
+            .iter()
+            .map(|entry| (entry.key().clone(), entry.value().clone()))
+            .collect()
+    }
+}

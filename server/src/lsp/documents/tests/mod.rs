@@ -1,0 +1,6 @@
+//! The laws of the mirror: it equals a reference that is too simple to be wrong.
+
+mod burst;
+mod documents;
+mod reference;
+mod text;
