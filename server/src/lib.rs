@@ -10,6 +10,8 @@
 //! | what the user configured and allowed | [`config`], [`trust`] |
 //! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`] |
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
+
 pub mod agent;
 pub mod claude;
 pub mod cli;

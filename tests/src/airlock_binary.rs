@@ -24,16 +24,7 @@ fn build() -> PathBuf {
         None => panic!("{} is no place that cargo builds to", profile.display()),
     };
     let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "airlock",
-            "--bin",
-            "airlock",
-            "--profile",
-            name,
-        ])
+        .args(["build", "--quiet", "--package", "airlock", "--bin", "airlock", "--profile", name])
         .arg("--target-dir")
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

@@ -69,10 +69,7 @@ async fn dropping_it_is_fine_when_all_was_read_or_ignored() {
 #[tokio::test]
 async fn a_request_gets_its_own_response_whatever_comes_between() {
     let (wire, mut peer) = pair();
-    let (first, second) = (
-        wire.start_request("one", json!({})),
-        wire.start_request("two", json!({})),
-    );
+    let (first, second) = (wire.start_request("one", json!({})), wire.start_request("two", json!({})));
     let (one, two) = (peer.hear(), peer.hear());
     assert_eq!((&one["method"], &two["method"]), (&json!("one"), &json!("two")));
     peer.say(json!({"method": "note", "params": "between"}));
@@ -113,10 +110,7 @@ async fn updates_are_sorted_by_session() {
     peer.update("b", 1, end("t1"));
     let updates = wire.updates_until_turn_end("a").await;
     assert_eq!(agent_text(&updates), "Hello");
-    assert_eq!(
-        kinds(&updates),
-        ["agent_message_chunk", "agent_message_chunk", "turn_end"]
-    );
+    assert_eq!(kinds(&updates), ["agent_message_chunk", "agent_message_chunk", "turn_end"]);
     assert_eq!(agent_text(&wire.updates_until_turn_end("b").await), "other");
 }
 

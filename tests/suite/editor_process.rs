@@ -18,31 +18,16 @@ fn frame(method: &str) -> String {
 async fn the_server_gets_a_home_of_its_own_and_nothing_of_ours() {
     let editor = Editor::start(options().env("MODEL", "m").without_env("ANTHROPIC_API_KEY"));
     let answer = editor.initialize().await;
-    let mut names: Vec<_> = answer["env"]
-        .as_object()
-        .expect("an environment")
-        .keys()
-        .collect();
+    let mut names: Vec<_> = answer["env"].as_object().expect("an environment").keys().collect();
     // What Python and the C library set for themselves.
     names.retain(|name| !["LC_CTYPE", "__CF_USER_TEXT_ENCODING"].contains(&name.as_str()));
     names.sort();
-    let xdg = [
-        "CACHE_HOME",
-        "CONFIG_HOME",
-        "DATA_HOME",
-        "RUNTIME_DIR",
-        "STATE_HOME",
-    ]
-    .map(|name| format!("XDG_{name}"));
-    let mut expected: Vec<String> = ["ANTHROPIC_BASE_URL", "HOME", "MODEL", "PATH"]
-        .map(str::to_owned)
-        .into();
+    let xdg = ["CACHE_HOME", "CONFIG_HOME", "DATA_HOME", "RUNTIME_DIR", "STATE_HOME"]
+        .map(|name| format!("XDG_{name}"));
+    let mut expected: Vec<String> = ["ANTHROPIC_BASE_URL", "HOME", "MODEL", "PATH"].map(str::to_owned).into();
     expected.extend(xdg);
     assert_eq!(names, expected.iter().collect::<Vec<_>>());
-    assert_eq!(
-        answer["env"]["HOME"],
-        editor.home().path().to_str().expect("UTF-8")
-    );
+    assert_eq!(answer["env"]["HOME"], editor.home().path().to_str().expect("UTF-8"));
     assert_eq!(answer["cwd"], editor.home().workspace().to_str().expect("UTF-8"));
     editor.shutdown().await;
 }
@@ -110,9 +95,6 @@ async fn stderr_is_in_the_report() {
 #[test]
 fn the_real_binary_is_built_and_starts() {
     let binary = airlock_tests::airlock_binary::airlock_binary();
-    let output = std::process::Command::new(binary)
-        .arg("--version")
-        .output()
-        .expect("it starts");
+    let output = std::process::Command::new(binary).arg("--version").output().expect("it starts");
     assert!(output.status.success(), "{output:?}");
 }

@@ -28,7 +28,8 @@ pub(super) struct Work {
     /// Which call each task runs, to answer for one that panics.
     running: Vec<(tokio::task::Id, usize)>,
     stop_tools: CancellationToken,
-    progress: (mpsc::Sender<(usize, String)>, mpsc::Receiver<(usize, String)>),
+    progress_sink: mpsc::Sender<(usize, String)>,
+    progress: mpsc::Receiver<(usize, String)>,
 }
 
 enum Asking {
@@ -46,6 +47,7 @@ pub(super) enum Happened {
 
 impl Default for Work {
     fn default() -> Self {
+        let (progress_sink, progress) = mpsc::channel(PROGRESS_WAITING_MAX);
         Self {
             asking: None,
             pause: None,
@@ -54,7 +56,8 @@ impl Default for Work {
             tools: JoinSet::new(),
             running: Vec::new(),
             stop_tools: CancellationToken::new(),
-            progress: mpsc::channel(PROGRESS_WAITING_MAX),
+            progress_sink,
+            progress,
         }
     }
 }
@@ -97,7 +100,7 @@ impl Work {
     }
 
     pub(super) fn tool_context(&self, index: usize, sandbox: Sandbox) -> ToolContext {
-        let progress = Progress::of_call(index, self.progress.0.clone());
+        let progress = Progress::of_call(index, self.progress_sink.clone());
         ToolContext { cancel: self.stop_tools.child_token(), progress, sandbox }
     }
 
@@ -133,7 +136,7 @@ impl Work {
                 Happened::Event(Event::RepeatsJudged(verdict))
             }
             // Before the ends, so that a tool's last words come before its end.
-            Some((index, output)) = async { outbox.room().await; progress.1.recv().await } => {
+            Some((index, output)) = async { outbox.room().await; progress.recv().await } => {
                 Happened::Event(Event::ToolProgressed { index, output })
             }
             Some(joined) = tools.join_next_with_id() => {

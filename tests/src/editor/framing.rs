@@ -22,10 +22,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Value>> {
             return Ok(None);
         }
         if !line.ends_with(b"\n") {
-            let torn = format!(
-                "the output ends within a header: {:?}",
-                String::from_utf8_lossy(&line)
-            );
+            let torn = format!("the output ends within a header: {:?}", String::from_utf8_lossy(&line));
             return Err(io::Error::new(io::ErrorKind::UnexpectedEof, torn));
         }
         let header = std::str::from_utf8(&line)
@@ -55,10 +52,7 @@ pub(super) fn read(input: &mut impl BufRead) -> io::Result<Option<Value>> {
 
 fn wrong(expected: &str, found: &[u8]) -> io::Error {
     let found = String::from_utf8_lossy(found);
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("expected {expected}, found {found:?}"),
-    )
+    io::Error::new(io::ErrorKind::InvalidData, format!("expected {expected}, found {found:?}"))
 }
 
 #[cfg(test)]
@@ -68,10 +62,7 @@ mod tests {
 
     #[test]
     fn what_is_encoded_is_read_again() {
-        let messages = [
-            json!({"jsonrpc": "2.0", "method": "ä"}),
-            json!({"jsonrpc": "2.0", "id": 1}),
-        ];
+        let messages = [json!({"jsonrpc": "2.0", "method": "ä"}), json!({"jsonrpc": "2.0", "id": 1})];
         let bytes: Vec<u8> = messages.iter().flat_map(encode).collect();
         let mut input = bytes.as_slice();
         for message in &messages {

@@ -14,17 +14,10 @@ impl Home {
     /// A fresh one.
     #[allow(clippy::new_without_default, reason = "it makes directories")]
     pub fn new() -> Self {
-        let home = Self(Arc::new(
-            TempDir::with_prefix("airlock-home-").expect("a temporary directory"),
-        ));
-        for directory in [
-            home.workspace(),
-            home.config(),
-            home.state(),
-            home.data(),
-            home.cache(),
-            home.runtime(),
-        ] {
+        let home = Self(Arc::new(TempDir::with_prefix("airlock-home-").expect("a temporary directory")));
+        for directory in
+            [home.workspace(), home.config(), home.state(), home.data(), home.cache(), home.runtime()]
+        {
             std::fs::create_dir_all(directory).expect("a directory in the temporary one");
         }
         let private = std::fs::Permissions::from_mode(0o700);

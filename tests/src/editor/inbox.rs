@@ -37,11 +37,7 @@ pub(super) struct Contents {
 
 impl Inbox {
     pub(super) fn new() -> Self {
-        Self {
-            contents: Mutex::default(),
-            changed: watch::Sender::new(()),
-            woken: Condvar::new(),
-        }
+        Self { contents: Mutex::default(), changed: watch::Sender::new(()), woken: Condvar::new() }
     }
 
     /// The reader's thread: puts messages in until the output ends; `answer` sends what is answered by itself.
@@ -57,9 +53,7 @@ impl Inbox {
                     contents.ended = true;
                 }
                 Err(error) => {
-                    contents
-                        .broken
-                        .push(format!("the server's output is no frame: {error}"));
+                    contents.broken.push(format!("the server's output is no frame: {error}"));
                     contents.ended = true;
                 }
             });
@@ -90,10 +84,7 @@ impl Inbox {
 
     /// Waits for the end of the output without a runtime, but not for long.
     pub(super) fn wait_for_end(&self, longest: Duration) {
-        drop(
-            self.woken
-                .wait_timeout_while(self.lock(), longest, |contents| !contents.ended),
-        );
+        drop(self.woken.wait_timeout_while(self.lock(), longest, |contents| !contents.ended));
     }
 
     fn wait_while(&self, condition: impl Fn(&Contents) -> bool) {
@@ -141,9 +132,6 @@ impl Contents {
 
     /// The unread messages, one a line, for people.
     pub(super) fn show(&self) -> String {
-        self.unread
-            .iter()
-            .map(|message| format!("  {message}\n"))
-            .collect()
+        self.unread.iter().map(|message| format!("  {message}\n")).collect()
     }
 }

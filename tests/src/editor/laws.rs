@@ -23,9 +23,7 @@ impl Laws {
         if let Some(last) = self.last_seq.insert(session.to_owned(), seq)
             && seq != last + 1
         {
-            return Err(format!(
-                "update {seq} of {session} follows update {last}: {params}"
-            ));
+            return Err(format!("update {seq} of {session} follows update {last}: {params}"));
         }
         let update = &params["update"];
         if update["kind"] == "turn_end" {

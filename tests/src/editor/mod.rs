@@ -84,12 +84,7 @@ impl Editor {
         for method in ["window/workDoneProgress/create", "client/registerCapability"] {
             wire.answer(method, Value::Null);
         }
-        Self {
-            server,
-            wire,
-            log_kept,
-            options,
-        }
+        Self { server, wire, log_kept, options }
     }
 
     /// Starts the server and initializes it.
@@ -135,9 +130,7 @@ impl Editor {
     /// Waits until the server ends by itself, and has said all.
     pub async fn exit_status(&mut self) -> ExitStatus {
         let wire = &self.wire;
-        let ended = within(self.server.wait(), || {
-            format!("airlock did not end\n{}", wire.report())
-        });
+        let ended = within(self.server.wait(), || format!("airlock did not end\n{}", wire.report()));
         let status = ended.await.expect("our own child");
         self.wire.output_ended().await;
         if let Some(log_kept) = self.log_kept.take() {

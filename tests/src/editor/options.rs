@@ -31,9 +31,7 @@ impl EditorOptions {
             binary: None,
             arguments: vec!["lsp".into()],
             home: Home::new(),
-            environment: environment
-                .map(|(name, value)| (name.to_owned(), value.into()))
-                .into(),
+            environment: environment.map(|(name, value)| (name.to_owned(), value.into())).into(),
             capabilities: json!({
                 "general": {"positionEncodings": ["utf-16"]},
                 "window": {"workDoneProgress": true, "showDocument": {"support": true}},

@@ -81,19 +81,12 @@ impl Wire {
 /// What the agent said in these updates.
 pub fn agent_text(updates: &[Value]) -> String {
     let said = |update: &&Value| update["kind"] == "agent_message_chunk";
-    updates
-        .iter()
-        .filter(said)
-        .filter_map(|update| update["text"].as_str())
-        .collect()
+    updates.iter().filter(said).filter_map(|update| update["text"].as_str()).collect()
 }
 
 /// The kinds of these updates, in order.
 pub fn kinds(updates: &[Value]) -> Vec<&str> {
-    updates
-        .iter()
-        .filter_map(|update| update["kind"].as_str())
-        .collect()
+    updates.iter().filter_map(|update| update["kind"].as_str()).collect()
 }
 
 fn id_in(result: &Value, field: &str) -> String {

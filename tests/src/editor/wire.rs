@@ -70,12 +70,7 @@ impl Wire {
                 let _ = answers.send(Some(framing::encode(&answer)));
             });
         });
-        Self {
-            inbox,
-            outbox,
-            next_id: AtomicI64::new(1),
-            log,
-        }
+        Self { inbox, outbox, next_id: AtomicI64::new(1), log }
     }
 
     /// Sends a request and waits for its response: the result, or the error.
@@ -87,10 +82,7 @@ impl Wire {
     pub fn start_request(&self, method: &str, params: Value) -> Pending {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        Pending {
-            id,
-            what: format!("the response to {method}"),
-        }
+        Pending { id, what: format!("the response to {method}") }
     }
 
     /// Waits for the response to a request.
@@ -154,8 +146,7 @@ impl Wire {
 
     /// Answers requests of this method with this result, without the test.
     pub fn answer(&self, method: &str, result: Value) {
-        self.inbox
-            .with(|contents| contents.answers.insert(method.to_owned(), result));
+        self.inbox.with(|contents| contents.answers.insert(method.to_owned(), result));
     }
 
     /// Messages of this method need not be read, those that are there and those to come.
@@ -173,8 +164,7 @@ impl Wire {
 
     /// What was received and not read so far.
     pub fn unread(&self) -> Vec<Value> {
-        self.inbox
-            .with(|contents| contents.unread.iter().cloned().collect())
+        self.inbox.with(|contents| contents.unread.iter().cloned().collect())
     }
 
     /// Reads nothing more from the server, so that its pipe fills up; a frame in work is still finished.
@@ -209,9 +199,7 @@ impl Wire {
 
     /// Unread messages and stderr, for a test that fails.
     pub fn report(&self) -> String {
-        let (unread, broken) = self
-            .inbox
-            .with(|contents| (contents.show(), contents.broken.clone()));
+        let (unread, broken) = self.inbox.with(|contents| (contents.show(), contents.broken.clone()));
         let log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr = String::from_utf8_lossy(&log);
         format!("broken laws: {broken:#?}\nunread messages:\n{unread}stderr of the server:\n{stderr}")

@@ -90,12 +90,7 @@ impl Documents {
             return;
         };
         if version <= document.version {
-            tracing::warn!(
-                uri,
-                version,
-                before = document.version,
-                "a document's version did not rise"
-            );
+            tracing::warn!(uri, version, before = document.version, "a document's version did not rise");
         }
         for change in params.content_changes {
             match change.range {
@@ -121,9 +116,6 @@ impl Documents {
 
     /// All buffers as they are now, with their URIs, in no order.
     pub fn all(&self) -> Vec<(String, Document)> {
-        self.open
-            .iter()
-            .map(|entry| (entry.key().clone(), entry.value().clone()))
-            .collect()
+        self.open.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect()
     }
 }

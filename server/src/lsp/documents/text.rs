@@ -128,10 +128,7 @@ impl Text {
     }
 
     fn chars_in(&self, range: Range, encoding: PositionEncoding) -> Span<usize> {
-        let (one, other) = (
-            self.char_at(range.start, encoding),
-            self.char_at(range.end, encoding),
-        );
+        let (one, other) = (self.char_at(range.start, encoding), self.char_at(range.end, encoding));
         one.min(other)..one.max(other)
     }
 

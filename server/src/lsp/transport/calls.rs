@@ -61,17 +61,12 @@ impl<S: LanguageServer> Calls<S> {
     /// Starts the handler of a request or notification.
     pub(super) async fn take(&mut self, request: Request) -> Flow {
         while self.handlers.try_join_next().is_some() {}
-        let call = Call {
-            method: request.method().to_owned(),
-            id: request.id().cloned(),
-        };
+        let call = Call { method: request.method().to_owned(), id: request.id().cloned() };
         match (call.method.as_str(), &call.id) {
             ("initialize", Some(_)) => self.initialize(request, call).await,
             ("exit", _) => {
                 self.request(request, call, None).await?;
-                ControlFlow::Break(Ended::Exit {
-                    after_shutdown: self.shut_down,
-                })
+                ControlFlow::Break(Ended::Exit { after_shutdown: self.shut_down })
             }
             ("shutdown", Some(_)) => {
                 self.shut_down |= self.initialized;
@@ -193,11 +188,7 @@ impl<S: LanguageServer> Calls<S> {
                 true
             }
         };
-        if sent {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(Ended::OutputClosed)
-        }
+        if sent { ControlFlow::Continue(()) } else { ControlFlow::Break(Ended::OutputClosed) }
     }
 }
 
@@ -233,10 +224,7 @@ impl Call {
         let error = match outcome {
             Ok(Ok(Some(response))) => return Some(response),
             // tower-lsp is silent on unknown methods that begin with `$/`; LSP wants that for notifications only.
-            Ok(Ok(None)) => Error {
-                data: Some(method.into()),
-                ..Error::method_not_found()
-            },
+            Ok(Ok(None)) => Error { data: Some(method.into()), ..Error::method_not_found() },
             Ok(Err(ExitedError { .. })) => Error::invalid_request(),
             Err(panic) => {
                 let why = panic_message(panic.as_ref());

@@ -67,12 +67,7 @@ impl FrameReader {
     }
 
     pub(super) fn with_frame_max(frame_max_bytes: usize) -> Self {
-        Self {
-            buffer: BytesMut::new(),
-            state: State::Header,
-            lost: false,
-            frame_max_bytes,
-        }
+        Self { buffer: BytesMut::new(), state: State::Header, lost: false, frame_max_bytes }
     }
 
     /// Takes the next bytes of the stream. Call [`Self::next`] until it gives `None` before feeding again: the bytes wait
@@ -110,11 +105,7 @@ impl FrameReader {
     /// `None`: more bytes are needed. `Some(None)`: the state has changed.
     fn header(&mut self) -> Option<Option<Frame>> {
         // A line break after a body is a habit of hand-written clients; HTTP forgives it too.
-        let blank = self
-            .buffer
-            .iter()
-            .take_while(|byte| matches!(byte, b'\r' | b'\n'))
-            .count();
+        let blank = self.buffer.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
         self.buffer.advance(blank);
 
         let window = &self.buffer[..self.buffer.len().min(LSP_HEADER_MAX_BYTES)];

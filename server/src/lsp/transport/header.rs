@@ -7,22 +7,16 @@ pub(super) const LENGTH_NAME: &[u8] = b"content-length:";
 
 /// Where the block's blank line ends, if it is there.
 pub(super) fn end(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'\n')
-        .find_map(|(at, _)| match &bytes[at + 1..] {
-            [b'\n', ..] => Some(at + 2),
-            [b'\r', b'\n', ..] => Some(at + 3),
-            _ => None,
-        })
+    bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n').find_map(|(at, _)| match &bytes[at + 1..] {
+        [b'\n', ..] => Some(at + 2),
+        [b'\r', b'\n', ..] => Some(at + 3),
+        _ => None,
+    })
 }
 
 /// Where the name of the length header begins, if it is there.
 pub(super) fn find_length_name(bytes: &[u8]) -> Option<usize> {
-    bytes
-        .windows(LENGTH_NAME.len())
-        .position(|window| window.eq_ignore_ascii_case(LENGTH_NAME))
+    bytes.windows(LENGTH_NAME.len()).position(|window| window.eq_ignore_ascii_case(LENGTH_NAME))
 }
 
 /// The body's length, from a whole block.

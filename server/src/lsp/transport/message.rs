@@ -33,35 +33,22 @@ impl BadFrame {
     /// What the client is told, if anything.
     pub fn answer(&self) -> Option<Response> {
         let (id, code) = self.answered.clone()?;
-        let error = Error {
-            code,
-            message: self.why.clone().into(),
-            data: None,
-        };
+        let error = Error { code, message: self.why.clone().into(), data: None };
         Some(Response::from_error(id, error))
     }
 
     /// It cannot be read at all.
     pub(super) fn unreadable(why: String) -> Self {
-        Self {
-            why,
-            answered: Some((Id::Null, ErrorCode::ParseError)),
-        }
+        Self { why, answered: Some((Id::Null, ErrorCode::ParseError)) }
     }
 
     /// It can be read, but is no request, and nobody knows its id.
     pub(super) fn invalid(why: String) -> Self {
-        Self {
-            why,
-            answered: Some((Id::Null, ErrorCode::InvalidRequest)),
-        }
+        Self { why, answered: Some((Id::Null, ErrorCode::InvalidRequest)) }
     }
 
     fn unanswered(why: &str) -> Self {
-        Self {
-            why: why.to_owned(),
-            answered: None,
-        }
+        Self { why: why.to_owned(), answered: None }
     }
 }
 
@@ -90,10 +77,7 @@ fn call(mut fields: Map<String, Value>) -> Result<Incoming, BadFrame> {
         Some(value) => match read_id(value) {
             Some(id) => Some(id),
             None => {
-                return Err(invalid_call(
-                    &fields,
-                    "a request's id is no integer and no short string",
-                ));
+                return Err(invalid_call(&fields, "a request's id is no integer and no short string"));
             }
         },
     };
@@ -115,9 +99,7 @@ fn answer(mut fields: Map<String, Value>) -> Result<Incoming, BadFrame> {
         return Err(BadFrame::unanswered("a response's jsonrpc is not \"2.0\""));
     }
     let Some(id) = fields.get("id").and_then(read_id) else {
-        return Err(BadFrame::unanswered(
-            "a response has no id that we could have given",
-        ));
+        return Err(BadFrame::unanswered("a response has no id that we could have given"));
     };
     let outcome = match fields.remove("error") {
         None | Some(Value::Null) => Ok(fields.remove("result").unwrap_or(Value::Null)),
@@ -127,26 +109,17 @@ fn answer(mut fields: Map<String, Value>) -> Result<Incoming, BadFrame> {
 }
 
 fn read_error(mut error: Value) -> Error {
-    let code = error["code"]
-        .as_i64()
-        .map_or(ErrorCode::InternalError, ErrorCode::from);
+    let code = error["code"].as_i64().map_or(ErrorCode::InternalError, ErrorCode::from);
     let message = match &error["message"] {
         Value::String(message) => message.clone(),
         _ => "the client gave no reason".to_owned(),
     };
-    Error {
-        code,
-        message: message.into(),
-        data: error.get_mut("data").map(Value::take),
-    }
+    Error { code, message: message.into(), data: error.get_mut("data").map(Value::take) }
 }
 
 fn invalid_call(fields: &Map<String, Value>, why: &str) -> BadFrame {
     let id = fields.get("id").and_then(read_id).unwrap_or(Id::Null);
-    BadFrame {
-        why: why.to_owned(),
-        answered: Some((id, ErrorCode::InvalidRequest)),
-    }
+    BadFrame { why: why.to_owned(), answered: Some((id, ErrorCode::InvalidRequest)) }
 }
 
 /// LSP's ids are integers and strings; JSON-RPC's `null` is the id of what has none.

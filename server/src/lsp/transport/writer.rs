@@ -28,10 +28,7 @@ pub(super) struct Answer {
 
 impl Answer {
     pub(super) fn new(response: Response) -> Self {
-        Self {
-            response,
-            opens: false,
-        }
+        Self { response, opens: false }
     }
 }
 

@@ -39,17 +39,9 @@ fn changes_of_one_notification_build_on_each_other() {
     let documents = Documents::new();
     open(&documents, URI, "");
     assert_eq!(&*documents.get(URI).unwrap().language_id, "rust");
-    change(
-        &documents,
-        2,
-        json!([insert(0, 0, "b\n"), insert(0, 0, "a"), insert(1, 0, "c")]),
-    );
+    change(&documents, 2, json!([insert(0, 0, "b\n"), insert(0, 0, "a"), insert(1, 0, "c")]));
     assert_eq!(state(&documents), Some((2, "ab\nc".into())));
-    change(
-        &documents,
-        3,
-        json!([insert(0, 0, "x"), {"text": "whole"}, insert(0, 5, "!")]),
-    );
+    change(&documents, 3, json!([insert(0, 0, "x"), {"text": "whole"}, insert(0, 5, "!")]));
     assert_eq!(state(&documents), Some((3, "whole!".into())));
     change(&documents, 4, json!([]));
     assert_eq!(state(&documents), Some((4, "whole!".into())));
@@ -92,10 +84,7 @@ fn a_snapshot_does_not_change_with_its_document() {
     open(&documents, URI, "before");
     let snapshot = documents.get(URI).unwrap();
     change(&documents, 2, json!([{"text": "after"}]));
-    assert_eq!(
-        (snapshot.version, snapshot.text.to_string().as_str()),
-        (1, "before")
-    );
+    assert_eq!((snapshot.version, snapshot.text.to_string().as_str()), (1, "before"));
 }
 
 #[test]
@@ -129,14 +118,8 @@ fn utf_8_is_preferred_and_utf_16_always_possible() {
         (json!({"general": {"positionEncodings": []}}), Utf16),
         (json!({"general": {"positionEncodings": ["utf-7"]}}), Utf16),
         (json!({"general": {"positionEncodings": ["utf-16"]}}), Utf16),
-        (
-            json!({"general": {"positionEncodings": ["utf-16", "utf-32"]}}),
-            Utf32,
-        ),
-        (
-            json!({"general": {"positionEncodings": ["utf-16", "utf-32", "utf-8"]}}),
-            Utf8,
-        ),
+        (json!({"general": {"positionEncodings": ["utf-16", "utf-32"]}}), Utf32),
+        (json!({"general": {"positionEncodings": ["utf-16", "utf-32", "utf-8"]}}), Utf8),
     ];
     for (capabilities, encoding) in cases {
         let capabilities: ClientCapabilities = from_value(capabilities).unwrap();

@@ -5,11 +5,8 @@ use tower_lsp::ls_types::{Position, Range};
 
 use super::super::PositionEncoding;
 
-pub(super) const ENCODINGS: [PositionEncoding; 3] = [
-    PositionEncoding::Utf8,
-    PositionEncoding::Utf16,
-    PositionEncoding::Utf32,
-];
+pub(super) const ENCODINGS: [PositionEncoding; 3] =
+    [PositionEncoding::Utf8, PositionEncoding::Utf16, PositionEncoding::Utf32];
 
 /// What text is made of, the awkward parts first among them.
 pub(super) const PIECES: [&str; 18] = [
@@ -84,10 +81,7 @@ impl Reference {
         let lines = self.lines();
         let line = lines.iter().rposition(|(start, _)| *start <= byte).unwrap();
         let (start, end) = lines[line];
-        let character: usize = self.0[start..byte.min(end)]
-            .chars()
-            .map(|char| units(char, encoding))
-            .sum();
+        let character: usize = self.0[start..byte.min(end)].chars().map(|char| units(char, encoding)).sum();
         Position::new(u32::try_from(line).unwrap(), u32::try_from(character).unwrap())
     }
 

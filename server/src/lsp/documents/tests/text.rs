@@ -29,11 +29,7 @@ fn impossible_positions_mean_the_nearest_place_before_them() {
     ];
     for ((line, character), encoding, byte) in cases {
         let position = Position::new(line, character);
-        assert_eq!(
-            text.byte_at(position, encoding),
-            byte,
-            "{position:?} {encoding:?}"
-        );
+        assert_eq!(text.byte_at(position, encoding), byte, "{position:?} {encoding:?}");
     }
 }
 
@@ -44,11 +40,7 @@ fn a_line_feed_after_a_carriage_return_makes_one_line_break_of_two() {
     assert_eq!(text.lines(), 2);
     text.edit(at(1, 0), "\n", PositionEncoding::Utf16);
     assert_eq!((text.to_string().as_str(), text.lines()), ("a\r\nb", 2));
-    text.edit(
-        Range::new(Position::new(0, 1), Position::new(1, 0)),
-        "\r",
-        PositionEncoding::Utf16,
-    );
+    text.edit(Range::new(Position::new(0, 1), Position::new(1, 0)), "\r", PositionEncoding::Utf16);
     text.edit(at(1, 0), "x", PositionEncoding::Utf16);
     text.edit(at(1, 1), "\n", PositionEncoding::Utf16);
     assert_eq!((text.to_string().as_str(), text.lines()), ("a\rx\nb", 3));
@@ -61,10 +53,7 @@ fn an_excerpt_numbers_its_lines_and_says_what_it_left_out() {
     assert_eq!(text.excerpt(8..=u32::MAX, 1000), " 9\tnine\n10\tten\n");
     assert_eq!(text.excerpt(0..=9, 16), " 1\tone\n 2\ttwo\n… (8 more lines)\n");
     assert_eq!(text.excerpt(90..=100, 1000), "");
-    assert_eq!(
-        Text::new("\n\n\n").excerpt(0..=3, 6),
-        "1\t\n2\t\n… (2 more lines)\n"
-    );
+    assert_eq!(Text::new("\n\n\n").excerpt(0..=3, 6), "1\t\n2\t\n… (2 more lines)\n");
     let text = Text::new("äöü\nx");
     assert_eq!(text.excerpt(0..=0, 6), "1\tä… (cut)\n");
     assert_eq!(text.excerpt(0..=1, 0), "1\t… (cut)\n… (1 more lines)\n");

@@ -29,12 +29,7 @@ pub(super) struct Record {
 
 impl Record {
     pub(super) fn gate(&self, name: &str) -> Arc<Notify> {
-        self.gates
-            .lock()
-            .unwrap()
-            .entry(name.to_owned())
-            .or_default()
-            .clone()
+        self.gates.lock().unwrap().entry(name.to_owned()).or_default().clone()
     }
 }
 
@@ -118,10 +113,7 @@ impl TestServer {
 
     /// Asks the client something and tells what it said.
     async fn ask(&self, section: String) -> Result<Value> {
-        let item = ConfigurationItem {
-            scope_uri: None,
-            section: Some(section),
-        };
+        let item = ConfigurationItem { scope_uri: None, section: Some(section) };
         let mut answers = self.client.configuration(vec![item]).await?;
         Ok(answers.remove(0))
     }
@@ -156,19 +148,16 @@ impl Editor {
 
     pub(super) fn with_pipes(input_bytes: usize, output_bytes: usize) -> Self {
         let record = Record::default();
-        let (service, socket) = LspService::build(|client| TestServer {
-            client,
-            record: record.clone(),
-        })
-        .custom_method("test/echo", TestServer::echo)
-        .custom_method("test/panic", TestServer::panic)
-        .custom_method("test/wait", TestServer::wait)
-        .custom_method("test/hold", TestServer::hold)
-        .custom_method("test/release", TestServer::release)
-        .custom_method("test/append", TestServer::append)
-        .custom_method("test/ask", TestServer::ask)
-        .custom_method("test/notes", TestServer::notes)
-        .finish();
+        let (service, socket) = LspService::build(|client| TestServer { client, record: record.clone() })
+            .custom_method("test/echo", TestServer::echo)
+            .custom_method("test/panic", TestServer::panic)
+            .custom_method("test/wait", TestServer::wait)
+            .custom_method("test/hold", TestServer::hold)
+            .custom_method("test/release", TestServer::release)
+            .custom_method("test/append", TestServer::append)
+            .custom_method("test/ask", TestServer::ask)
+            .custom_method("test/notes", TestServer::notes)
+            .finish();
         let (input, server_input) = tokio::io::duplex(input_bytes);
         let (server_output, output) = tokio::io::duplex(output_bytes);
         let served = tokio::spawn(serve(server_input, server_output, service, socket));
@@ -188,8 +177,7 @@ impl Editor {
     }
 
     pub(super) async fn initialize(mut self) -> Self {
-        self.send(&request("init", "initialize", json!({"capabilities": {}})))
-            .await;
+        self.send(&request("init", "initialize", json!({"capabilities": {}}))).await;
         assert!(self.answer("init").await["result"].is_object());
         self.early.clear();
         self

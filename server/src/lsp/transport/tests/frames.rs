@@ -100,11 +100,7 @@ fn a_length_told_twice_is_answered_and_the_last_one_holds() {
 fn a_bad_body_costs_only_itself() {
     let (bytes, frame) = good("next");
     for (body, code) in [("{", -32700), ("", -32700), ("[]", -32600), ("{}", -32600)] {
-        let stream = [
-            format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes(),
-            &bytes,
-        ]
-        .concat();
+        let stream = [format!("Content-Length: {}\r\n\r\n{body}", body.len()).as_bytes(), &bytes].concat();
         let frames = decode(&stream, []);
         assert_eq!(codes(&frames), [Some(code), None], "{body:?}");
         assert_eq!(frames[1], frame);
@@ -118,12 +114,7 @@ fn a_frame_above_the_limit_is_skipped_without_being_kept() {
     let decoy = good("inside").0;
     let mut body = decoy.repeat(length / decoy.len() + 1);
     body.truncate(length);
-    let stream = [
-        format!("Content-Length: {length}\r\n\r\n").as_bytes(),
-        &body,
-        &bytes,
-    ]
-    .concat();
+    let stream = [format!("Content-Length: {length}\r\n\r\n").as_bytes(), &body, &bytes].concat();
     let frames = decode(&stream, std::iter::repeat(64));
     assert_eq!(codes(&frames), [Some(-32600), None]);
     assert_eq!(frames[1], frame);

@@ -16,14 +16,7 @@ fn answer(body: &str) -> Option<(i64, Value)> {
 
 #[test]
 fn what_is_no_json_is_a_parse_error() {
-    for body in [
-        "",
-        "{",
-        "{}}",
-        "nul",
-        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"",
-        "\u{feff}{}",
-    ] {
+    for body in ["", "{", "{}}", "nul", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"", "\u{feff}{}"] {
         assert_eq!(answer(body), Some((-32700, Value::Null)), "{body:?}");
     }
     let bad = read(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}").unwrap_err();
@@ -94,10 +87,7 @@ fn a_sloppy_response_still_reaches_the_one_who_waits_for_it() {
         r#"{"jsonrpc":"2.0","id":1,"result":null,"error":{"code":5,"message":"no","extra":1,"data":[3]}}"#,
     );
     let error = failed.error().unwrap();
-    assert_eq!(
-        (error.code.code(), &*error.message, &error.data),
-        (5, "no", &Some(json!([3])))
-    );
+    assert_eq!((error.code.code(), &*error.message, &error.data), (5, "no", &Some(json!([3]))));
     let failed = result(r#"{"jsonrpc":"2.0","id":1,"error":"no"}"#);
     assert_eq!(failed.error().unwrap().code.code(), -32603);
 }

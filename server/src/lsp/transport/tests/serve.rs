@@ -8,9 +8,7 @@ use super::editor::{Editor, notification, request, settle};
 use crate::limits::{LSP_NOTIFICATIONS_IN_WORK_MAX, LSP_REQUESTS_IN_WORK_MAX};
 
 fn code(answer: &Value) -> i64 {
-    answer["error"]["code"]
-        .as_i64()
-        .unwrap_or_else(|| panic!("{answer}"))
+    answer["error"]["code"].as_i64().unwrap_or_else(|| panic!("{answer}"))
 }
 
 #[tokio::test(start_paused = true)]
@@ -43,10 +41,7 @@ async fn a_handler_that_panics_has_one_response_and_the_server_goes_on() {
         let answer = editor.answer(id).await;
         assert_eq!(code(&answer), -32603);
         let message = answer["error"]["message"].as_str().unwrap();
-        assert!(
-            message.contains("test/panic") && message.contains("on purpose"),
-            "{message}"
-        );
+        assert!(message.contains("test/panic") && message.contains("on purpose"), "{message}");
     }
     editor.send(&request(3, "test/echo", json!([]))).await;
     assert_eq!(editor.answer(3).await["result"], json!([]));
@@ -65,14 +60,10 @@ async fn a_panic_in_initialize_is_answered_and_another_try_may_follow() {
 async fn requests_are_answered_in_the_order_in_which_they_are_done() {
     let mut editor = Editor::ready().await;
     for id in 0..8 {
-        editor
-            .send(&request(id, "test/wait", json!(format!("gate {id}"))))
-            .await;
+        editor.send(&request(id, "test/wait", json!(format!("gate {id}")))).await;
     }
     for id in (0..8).rev() {
-        editor
-            .send(&notification("test/release", json!(format!("gate {id}"))))
-            .await;
+        editor.send(&notification("test/release", json!(format!("gate {id}")))).await;
         assert_eq!(editor.next().await["id"], id);
     }
 }
@@ -81,9 +72,7 @@ async fn requests_are_answered_in_the_order_in_which_they_are_done() {
 async fn a_cancelled_request_is_answered_as_cancelled() {
     let mut editor = Editor::ready().await;
     editor.send(&request(1, "test/wait", json!("never"))).await;
-    editor
-        .send(&notification("$/cancelRequest", json!({"id": 1})))
-        .await;
+    editor.send(&notification("$/cancelRequest", json!({"id": 1}))).await;
     assert_eq!(code(&editor.answer(1).await), -32800);
 }
 
@@ -116,9 +105,7 @@ async fn many_handlers_may_wait_for_the_client_at_once() {
     const HANDLERS: u64 = 64;
     let mut editor = Editor::ready().await;
     for id in 0..HANDLERS {
-        editor
-            .send(&request(id, "test/ask", json!(format!("section {id}"))))
-            .await;
+        editor.send(&request(id, "test/ask", json!(format!("section {id}")))).await;
     }
     let mut asked = Vec::new();
     for _ in 0..HANDLERS {
@@ -127,9 +114,7 @@ async fn many_handlers_may_wait_for_the_client_at_once() {
     for question in asked.into_iter().rev() {
         assert_eq!(question["method"], "workspace/configuration");
         let section = &question["params"]["items"][0]["section"];
-        editor
-            .send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": [section]}))
-            .await;
+        editor.send(&json!({"jsonrpc": "2.0", "id": question["id"], "result": [section]})).await;
     }
     for id in 0..HANDLERS {
         assert_eq!(editor.answer(id).await["result"], format!("section {id}"));
@@ -146,12 +131,7 @@ async fn a_request_too_many_is_refused_and_a_shutdown_still_taken() {
     editor.send(&request("more", "test/echo", json!([]))).await;
     let refusal = editor.answer("more").await;
     assert_eq!(code(&refusal), -32803);
-    assert!(
-        refusal["error"]["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("too many requests in work")
-    );
+    assert!(refusal["error"]["message"].as_str().unwrap().starts_with("too many requests in work"));
 
     editor.send(&notification("test/release", json!("gate"))).await;
     assert_eq!(editor.next().await["result"], "gate");
@@ -175,9 +155,8 @@ async fn notifications_that_all_wait_hold_up_reading_only_for_a_while() {
 #[tokio::test(start_paused = true)]
 async fn a_burst_of_requests_that_are_quickly_done_is_not_refused() {
     let mut editor = Editor::with_pipes(1 << 20, 1 << 20).initialize().await;
-    let burst: Vec<u8> = (0..1_000)
-        .flat_map(|id| super::editor::framed(&request(id, "test/notes", json!(1))))
-        .collect();
+    let burst: Vec<u8> =
+        (0..1_000).flat_map(|id| super::editor::framed(&request(id, "test/notes", json!(1)))).collect();
     editor.send_raw(&burst).await;
     for id in 0..1_000 {
         assert_eq!(editor.answer(id).await["result"], 1);
@@ -220,9 +199,7 @@ async fn requests_at_the_wrong_time_or_to_nobody_are_refused() {
         assert_eq!(code(&editor.answer(2).await), -32601);
     }
     editor.send(&notification("$/no/such", json!([]))).await;
-    editor
-        .send(&request(3, "initialize", json!({"capabilities": {}})))
-        .await;
+    editor.send(&request(3, "initialize", json!({"capabilities": {}}))).await;
     assert_eq!(code(&editor.answer(3).await), -32600);
     editor.send(&request(4, "shutdown", Value::Null)).await;
     editor.answer(4).await;
@@ -239,9 +216,7 @@ async fn exit_tells_whether_a_shutdown_came_before() {
     assert_eq!(rest.len(), 1);
     assert_eq!(ended, Ended::Exit { after_shutdown: true });
 
-    let without = Ended::Exit {
-        after_shutdown: false,
-    };
+    let without = Ended::Exit { after_shutdown: false };
     let mut editor = Editor::ready().await;
     editor.send(&notification("exit", Value::Null)).await;
     assert_eq!(editor.end().await, (vec![], without));

@@ -12,9 +12,7 @@ use crate::limits::{LSP_REQUESTS_IN_WORK_MAX, LSP_RESPONSES_QUEUED_MAX};
 async fn a_notification_gets_through_while_a_thousand_answers_wait() {
     let mut editor = Editor::with_pipes(256, 256).initialize().await;
     for id in 0..LSP_RESPONSES_QUEUED_MAX + LSP_REQUESTS_IN_WORK_MAX {
-        editor
-            .send(&request(id, "test/echo", json!("x".repeat(200))))
-            .await;
+        editor.send(&request(id, "test/echo", json!("x".repeat(200)))).await;
     }
     editor.send(&notification("test/append", json!(7))).await;
     settle().await;
@@ -28,18 +26,12 @@ async fn a_client_that_reads_late_finds_every_answer_once() {
     let mut input = editor.take_input();
     let written = tokio::spawn(async move {
         for id in 0..REQUESTS {
-            input
-                .write_all(&framed(&request(id, "test/echo", json!("x".repeat(200)))))
-                .await
-                .unwrap();
+            input.write_all(&framed(&request(id, "test/echo", json!("x".repeat(200))))).await.unwrap();
         }
         input
     });
     settle().await;
-    assert!(
-        !written.is_finished(),
-        "the server took more than it has room for"
-    );
+    assert!(!written.is_finished(), "the server took more than it has room for");
 
     let mut seen = vec![0; REQUESTS];
     for _ in 0..REQUESTS {
@@ -83,15 +75,8 @@ async fn one_who_sends_much_does_not_keep_a_response_waiting() {
 async fn an_exit_does_not_wait_for_a_client_that_reads_nothing() {
     let mut editor = Editor::with_pipes(256, 256).initialize().await;
     for id in 0..1_000 {
-        editor
-            .send(&request(id, "test/echo", json!("x".repeat(200))))
-            .await;
+        editor.send(&request(id, "test/echo", json!("x".repeat(200)))).await;
     }
     editor.send(&notification("exit", json!(null))).await;
-    assert_eq!(
-        editor.end_unread().await,
-        Ended::Exit {
-            after_shutdown: false
-        }
-    );
+    assert_eq!(editor.end_unread().await, Ended::Exit { after_shutdown: false });
 }
