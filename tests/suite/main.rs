@@ -7,3 +7,4 @@ mod http;
 mod official_sdk;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
+mod turns;

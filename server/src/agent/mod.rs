@@ -116,7 +116,7 @@ impl Agent {
     ) -> Result<Arc<Session>, OpenError> {
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
         let mut notices = Vec::new();
-        let (id, history) = match folder.create(&jiff::Zoned::now()) {
+        let (id, history) = match folder.create(&jiff::Zoned::now(), &|id| self.sessions.contains_key(id)) {
             Ok(history) => (history.id().to_owned(), Some(history)),
             Err(error) => {
                 notices.push((NoticeLevel::Error, format!("{error}: this conversation will not be kept")));
@@ -135,11 +135,17 @@ impl Agent {
         asker: Arc<dyn Asker>,
     ) -> Result<Arc<Session>, OpenError> {
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
-        let (history, loaded) = folder.open_latest(id)?;
+        let wanted = id.to_owned();
+        let opened = tokio::task::spawn_blocking(move || folder.open_latest(&wanted)).await;
+        let (history, loaded) = opened.unwrap_or_else(|_| Err(HistoryError::Unknown(id.to_owned())))?;
         let mut notices = Vec::new();
         let state = self.state(workspace.as_ref(), None, &mut notices);
         let session = self.enter(Parts { id: id.to_owned(), workspace, asker, state }, notices)?;
-        session.resume(history, loaded).await;
+        // The task has the state before any turn can, so what was said comes first.
+        let mut state = session.lock_state().await;
+        session.preview(&loaded);
+        let resumed = Arc::clone(&session);
+        tokio::spawn(async move { resumed.resume_in(&mut state, history, loaded).await });
         Ok(session)
     }
 
@@ -240,6 +246,9 @@ impl Agent {
         parts: Parts,
         notices: Vec<(NoticeLevel, String)>,
     ) -> Result<Arc<Session>, OpenError> {
+        if self.sessions.contains_key(&parts.id) {
+            return Err(HistoryError::InUse(parts.id).into());
+        }
         if self.sessions.len() >= SESSIONS_MAX {
             return Err(OpenError::TooMany);
         }

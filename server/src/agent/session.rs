@@ -34,7 +34,13 @@ pub struct Session {
     slot_freed: Notify,
     turns: AtomicU64,
     pub(super) state: Arc<tokio::sync::Mutex<State>>,
-    commands: Mutex<Vec<CommandInfo>>,
+    facts: Mutex<Facts>,
+}
+
+/// What front ends ask for while a turn holds the state.
+struct Facts {
+    commands: Vec<CommandInfo>,
+    model: String,
 }
 
 /// Who is at work.
@@ -84,7 +90,10 @@ impl Session {
             slot: Mutex::new(Slot::Idle),
             slot_freed: Notify::new(),
             turns: AtomicU64::new(0),
-            commands: Mutex::new(built_in::all_infos(&state.custom)),
+            facts: Mutex::new(Facts {
+                commands: built_in::all_infos(&state.custom),
+                model: state.model.clone(),
+            }),
             state: Arc::new(tokio::sync::Mutex::new(state)),
         })
     }
@@ -106,7 +115,12 @@ impl Session {
 
     /// The slash commands there are.
     pub fn commands(&self) -> Vec<CommandInfo> {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.facts().commands.clone()
+    }
+
+    /// The model that answers.
+    pub fn model(&self) -> String {
+        self.facts().model.clone()
     }
 
     /// Whether it takes no more prompts.
@@ -186,16 +200,20 @@ impl Session {
         }
     }
 
-    /// Goes on with a history: shows what was said, and appends to it from now on.
-    pub(super) async fn resume(&self, history: History, loaded: Loaded) {
-        let mut state = self.lock_state().await;
-        self.resume_in(&mut state, history, loaded).await;
+    /// Tells front ends the model of a history before it is taken over.
+    pub(super) fn preview(&self, loaded: &Loaded) {
+        if let Some(model) = loaded.last_model() {
+            model.clone_into(&mut self.facts().model);
+        }
     }
 
+    /// Goes on with a history: shows what was said, and appends to it from now on.
     pub(super) async fn resume_in(&self, state: &mut State, history: History, mut loaded: Loaded) {
         let transcript = std::mem::take(&mut loaded.transcript);
         let (lost_lines, to_append) = (loaded.lost_lines, loaded.to_append.take());
         state.resume(loaded);
+        let model = state.model.clone();
+        self.set_model(state, &model);
         state.history = Some(history);
         if let Some(message) = to_append {
             // What follows is waited for, and lines are written in order.
@@ -234,8 +252,17 @@ impl Session {
     }
 
     pub(super) fn set_commands(&self, commands: Vec<CommandInfo>) {
-        self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&commands);
+        self.facts().commands.clone_from(&commands);
         self.outbox.push(Update::Commands { commands });
+    }
+
+    pub(super) fn set_model(&self, state: &mut State, model: &str) {
+        model.clone_into(&mut self.facts().model);
+        model.clone_into(&mut state.model);
+    }
+
+    fn facts(&self) -> MutexGuard<'_, Facts> {
+        self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) async fn lock_state(&self) -> OwnedMutexGuard<State> {
@@ -284,10 +311,9 @@ impl State {
         for usage in &loaded.usage {
             self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
         }
-        self.model = loaded
-            .model
-            .or_else(|| loaded.header.as_ref().map(|header| header.model.clone()))
-            .unwrap_or_else(|| self.settings.model.clone());
+        if let Some(model) = loaded.last_model() {
+            model.clone_into(&mut self.model);
+        }
         self.header = loaded.header;
         self.conversation = loaded.conversation;
         self.told_date = None;

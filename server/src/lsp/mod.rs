@@ -1,12 +1,33 @@
 //! The language-server front end: translates between the editor and the agent, and decides nothing.
+//!
+//! | what | where |
+//! |---|---|
+//! | frames in and out, one response a request | [`transport`] |
+//! | the mirror of open buffers | [`documents`] |
+//! | one file a method | `methods` |
+//! | the extension's messages | [`protocol`] |
 
+mod asker;
+mod client_traits;
 pub mod documents;
+mod folders;
+mod methods;
+mod plain;
+mod progress;
+pub mod protocol;
+mod pump;
+mod server;
+mod translate;
 pub mod transport;
 
 use crate::environment::Environment;
+use server::Server;
 use transport::Ended;
 
-/// Serves the editor on stdin and stdout until it is gone.
-pub async fn run(_environment: Environment) -> Ended {
-    Ended::InputClosed
+/// Serves the editor on stdin and stdout until it is gone. Every session is closed when it returns.
+pub async fn run(environment: Environment) -> Ended {
+    let (service, socket, shared) = Server::service(environment);
+    let ended = transport::serve(tokio::io::stdin(), tokio::io::stdout(), service, socket).await;
+    shared.agent.close().await;
+    ended
 }

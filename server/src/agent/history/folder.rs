@@ -53,14 +53,17 @@ impl HistoryFolder {
         Self { path: environment.state_dir.join("history").join(name) }
     }
 
-    /// Begins a history named after the time, with a suffix when that name is taken.
-    pub fn create(&self, now: &Zoned) -> Result<History, HistoryError> {
+    /// Begins a history named after the time, with a suffix when that name is taken, here or by the caller's word.
+    pub fn create(&self, now: &Zoned, is_taken: &dyn Fn(&str) -> bool) -> Result<History, HistoryError> {
         let fail =
             |path: &Path, source| HistoryError::Disk { doing: "create", path: path.to_owned(), source };
         storage::make_private_folder(&self.path).map_err(|error| fail(&self.path, error))?;
         let stem = now.strftime("%Y%m%d-%H%M%S").to_string();
         for number in 0..=HISTORY_NAME_SUFFIX_MAX {
             let id = if number == 0 { stem.clone() } else { format!("{stem}-{number}") };
+            if is_taken(&id) {
+                continue;
+            }
             let path = self.file(&id);
             match storage::open_private(&path, true) {
                 Ok(file) => return History::new(id, path, file, &Loaded::default()),
@@ -183,7 +186,7 @@ mod tests {
     #[tokio::test]
     async fn what_was_appended_is_there_after_a_restart_and_goes_on() {
         let home = tempfile::tempdir().unwrap();
-        let history = folder(home.path()).create(&Zoned::now()).unwrap();
+        let history = folder(home.path()).create(&Zoned::now(), &|_| false).unwrap();
         let id = history.id().to_owned();
         let _ = history.append(header()).await.await;
         say(&history, "one").await;
@@ -205,7 +208,7 @@ mod tests {
     #[tokio::test]
     async fn two_writers_of_one_history_are_refused() {
         let home = tempfile::tempdir().unwrap();
-        let history = folder(home.path()).create(&Zoned::now()).unwrap();
+        let history = folder(home.path()).create(&Zoned::now(), &|_| false).unwrap();
         assert!(matches!(folder(home.path()).open(history.id()), Err(HistoryError::InUse(_))));
     }
 
@@ -213,8 +216,8 @@ mod tests {
     async fn names_never_clash_and_a_path_is_no_id() {
         let home = tempfile::tempdir().unwrap();
         let (folder, now) = (folder(home.path()), Zoned::now());
-        let first = folder.create(&now).unwrap();
-        let second = folder.create(&now).unwrap();
+        let first = folder.create(&now, &|_| false).unwrap();
+        let second = folder.create(&now, &|_| false).unwrap();
         assert_eq!(second.id(), format!("{}-1", first.id()));
         for id in ["../../etc/passwd", "/etc/passwd", "", "a/b", "."] {
             assert!(matches!(folder.open(id), Err(HistoryError::Unknown(_))), "{id}");
@@ -225,7 +228,7 @@ mod tests {
     async fn beginning_anew_loses_nothing() {
         let home = tempfile::tempdir().unwrap();
         let folder = folder(home.path());
-        let history = folder.create(&Zoned::now()).unwrap();
+        let history = folder.create(&Zoned::now(), &|_| false).unwrap();
         let _ = history.append(header()).await.await;
         say(&history, "old").await;
         history.begin_anew().await.unwrap();

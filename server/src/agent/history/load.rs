@@ -45,6 +45,11 @@ impl Loaded {
         loaded
     }
 
+    /// The model that answered last, or would have.
+    pub fn last_model(&self) -> Option<&str> {
+        self.model.as_deref().or(self.header.as_ref().map(|header| header.model.as_str()))
+    }
+
     fn take(&mut self, entry: Entry) {
         match entry {
             Entry::Session(header) => self.header = Some(header),

@@ -29,7 +29,7 @@ impl BuiltIn for Model {
             {
                 return Err(failure.message);
             }
-            name.clone_into(&mut state.model);
+            session.set_model(state, name);
             if state.header.is_some() {
                 drop(state.write(Entry::Model { model: name.to_owned() }).await);
             }

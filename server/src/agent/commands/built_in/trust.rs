@@ -85,7 +85,7 @@ fn reload(session: &Session, state: &mut State) {
     let mut notices = Vec::new();
     let (settings, custom) = session.agent.of_workspace(session.workspace.as_ref(), &mut notices);
     if state.model == state.settings.model {
-        state.model.clone_from(&settings.model);
+        session.set_model(state, &settings.model);
     }
     state.settings = settings;
     session.set_commands(super::all_infos(&custom));

@@ -1,0 +1,47 @@
+//! Asks the editor's user.
+
+use super::protocol::Permission;
+use super::server::Shared;
+use super::translate;
+use crate::agent::permission::{Asker, PermissionRequest};
+use futures::future::BoxFuture;
+use std::sync::{Arc, Weak};
+use tower_lsp::ls_types::{MessageActionItem, MessageType};
+
+/// The editor's way to ask: its own dialog where it has one, a message with buttons where not.
+pub(super) struct EditorAsker {
+    /// The sessions that hold this are held by it.
+    shared: Weak<Shared>,
+}
+
+impl EditorAsker {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::downgrade(shared) }
+    }
+}
+
+impl Asker for EditorAsker {
+    fn ask(&self, session_id: &str, request: PermissionRequest) -> BoxFuture<'static, Option<String>> {
+        let (shared, session_id) = (self.shared.clone(), session_id.to_owned());
+        Box::pin(async move {
+            let shared = shared.upgrade()?;
+            // The user should see what led to the question before the question.
+            if let Some(session) = shared.agent.session(&session_id) {
+                session.outbox().delivered().await;
+            }
+            if shared.traits().answers_permission() {
+                let params = translate::permission(&session_id, request);
+                return shared.client.send_request::<Permission>(params).await.ok()?.option_id;
+            }
+            let text = format!("{}\n\n{}", request.title, request.detail);
+            let actions = request.options.iter().map(|option| MessageActionItem {
+                title: option.label.clone(),
+                properties: Default::default(),
+            });
+            let chosen =
+                shared.client.show_message_request(MessageType::WARNING, text, Some(actions.collect())).await;
+            let title = chosen.ok()??.title;
+            request.options.into_iter().find(|option| option.label == title).map(|option| option.id)
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! One method, one file: a function that knows no plumbing.
+
+pub(super) mod code_action;
+pub(super) mod context;
+pub(super) mod execute_command;
+pub(super) mod initialize;
+pub(super) mod session_list;
+pub(super) mod session_load;
+pub(super) mod session_new;
+pub(super) mod session_prompt;

@@ -1,0 +1,190 @@
+//! Editors that know nothing of the extension: answers become a document, notices become messages, and a question
+//! of one's own is written in a document and asked when it is saved.
+
+use super::protocol::AskArgument;
+use super::server::Shared;
+use crate::agent::update::{NoticeLevel, StopReason, Update};
+use crate::agent::{Prompt, Session};
+use crate::limits::{LSP_CLIENT_ANSWER_MAX_MS, PROMPT_MAX_BYTES};
+use crate::storage;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use tower_lsp::ls_types::{MessageActionItem, MessageType, ShowDocumentParams, Uri};
+
+/// Shows a session's updates.
+pub(super) struct PlainView {
+    shared: Arc<Shared>,
+    session: Arc<Session>,
+    answer: String,
+}
+
+impl PlainView {
+    pub(super) fn new(shared: &Arc<Shared>, session: &Arc<Session>) -> Self {
+        Self { shared: Arc::clone(shared), session: Arc::clone(session), answer: String::new() }
+    }
+
+    pub(super) async fn show(&mut self, update: Update) {
+        match update {
+            Update::UserMessage { text } => {
+                self.answer.push_str(&format!("> {}\n\n", text.replace('\n', "\n> ")))
+            }
+            Update::AgentMessageChunk { text } => self.answer.push_str(&text),
+            Update::ToolCall(call) => self.answer.push_str(&format!("\n\n`{}`\n\n", call.title)),
+            Update::Notice { level, text } => self.message(level, &text).await,
+            Update::TurnEnd { stop_reason, error, .. } => {
+                if let Some(error) = error {
+                    self.message(NoticeLevel::Error, &error).await;
+                } else if stop_reason == StopReason::Cancelled {
+                    self.message(NoticeLevel::Info, "stopped").await;
+                }
+                let answer = std::mem::take(&mut self.answer);
+                if !answer.trim().is_empty() {
+                    self.show_answer(answer.trim()).await;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    async fn message(&self, level: NoticeLevel, text: &str) {
+        let kind = match level {
+            NoticeLevel::Info => return self.shared.client.log_message(MessageType::INFO, text).await,
+            NoticeLevel::Warning => MessageType::WARNING,
+            NoticeLevel::Error => MessageType::ERROR,
+        };
+        self.shared.client.show_message(kind, format!("Airlock: {text}")).await;
+    }
+
+    async fn show_answer(&self, answer: &str) {
+        let folder = self.shared.agent.environment().state_dir.join("answers");
+        let path = folder.join(format!("{}.md", self.session.id()));
+        let before = storage::read_text(&path, PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default();
+        let separator = if before.is_empty() { "" } else { "\n\n---\n\n" };
+        let text = format!("{before}{separator}{answer}\n");
+        match storage::replace(&path, text.as_bytes()) {
+            Ok(()) => show_document(&self.shared, &path, answer).await,
+            Err(error) => {
+                self.message(NoticeLevel::Error, &format!("{error}: the answer was: {answer}")).await
+            }
+        }
+    }
+}
+
+/// Opens a document in the editor; one that cannot is told where it is.
+async fn show_document(shared: &Shared, path: &Path, gist: &str) {
+    let mut shown = false;
+    if let (true, Some(uri)) = (shared.traits().shows_documents, Uri::from_file_path(path)) {
+        let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
+        let deadline = Duration::from_millis(LSP_CLIENT_ANSWER_MAX_MS);
+        shown =
+            matches!(tokio::time::timeout(deadline, shared.client.show_document(params)).await, Ok(Ok(true)));
+    }
+    if !shown {
+        let beginning: String = gist.chars().take(300).collect();
+        shared
+            .client
+            .show_message(MessageType::INFO, format!("Airlock: {beginning}\n\n[{}]", path.display()))
+            .await;
+    }
+}
+
+/// Asks what to do with a selection, for a client that cannot ask for a text of the user's own.
+pub(super) async fn ask_what(shared: &Arc<Shared>, argument: AskArgument) {
+    const OWN: &str = "Write a question…";
+    let choices = [
+        ("Explain", "Explain this."),
+        ("Review", "Review this: what is wrong or could be better?"),
+        (OWN, ""),
+    ];
+    let actions = choices
+        .iter()
+        .map(|(title, _)| MessageActionItem { title: (*title).to_owned(), properties: Default::default() });
+    let asked = shared.client.show_message_request(
+        MessageType::INFO,
+        "Airlock: what about the selection?",
+        Some(actions.collect()),
+    );
+    let deadline = Duration::from_secs(shared.agent.settings().permission_timeout_s);
+    let Ok(Ok(Some(chosen))) = tokio::time::timeout(deadline, asked).await else {
+        return;
+    };
+    match choices.iter().find(|(title, _)| *title == chosen.title) {
+        Some((OWN, _)) => open_question(shared, argument).await,
+        Some((_, text)) => begin(shared, &argument, (*text).to_owned()).await,
+        None => {}
+    }
+}
+
+const QUESTION_HINT: &str = "<!-- Write your question below and save. -->\n\n";
+
+fn question_path(shared: &Shared) -> PathBuf {
+    shared.agent.environment().state_dir.join("question.md")
+}
+
+async fn open_question(shared: &Arc<Shared>, argument: AskArgument) {
+    let path = question_path(shared);
+    if let Err(error) = storage::replace(&path, QUESTION_HINT.as_bytes()) {
+        return shared
+            .client
+            .show_message(MessageType::ERROR, format!("Airlock: {}: {error}", path.display()))
+            .await;
+    }
+    if let Some(uri) = Uri::from_file_path(&path) {
+        shared.questions.insert(uri.as_str().to_owned(), argument);
+    }
+    show_document(shared, &path, "write your question there and save it").await;
+}
+
+/// A document was saved: if it is a question, it is asked.
+pub(super) fn question_saved(shared: &Arc<Shared>, uri: &Uri) {
+    let is_question = super::folders::host_path(uri).is_some_and(|path| path == question_path(shared));
+    if !is_question {
+        return;
+    }
+    let text = match shared.documents.get(uri.as_str()) {
+        Some(document) => document.text.to_string(),
+        None => {
+            storage::read_text(&question_path(shared), PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default()
+        }
+    };
+    let text = text.replace(QUESTION_HINT.trim(), "").trim().to_owned();
+    let Some(key) = Uri::from_file_path(question_path(shared)).map(|uri| uri.as_str().to_owned()) else {
+        return;
+    };
+    if text.is_empty() {
+        return;
+    }
+    if let Some((_, argument)) = shared.questions.remove(&key) {
+        let shared = Arc::clone(shared);
+        tokio::spawn(async move { begin(&shared, &argument, text).await });
+    }
+}
+
+/// Begins a turn in the folder's session.
+pub(super) async fn begin(shared: &Arc<Shared>, argument: &AskArgument, text: String) {
+    let begun = session_for(shared, argument).and_then(|session| {
+        let context = super::methods::context::of_ask(shared, session.workspace(), argument);
+        shared.begin_turn(&session, Prompt { text, context: vec![context] })
+    });
+    if let Err(error) = begun {
+        shared.client.show_message(MessageType::ERROR, format!("Airlock: {}", error.message)).await;
+    }
+}
+
+/// The session that a document's questions go to: one a folder.
+pub(super) fn session_for(
+    shared: &Arc<Shared>,
+    argument: &AskArgument,
+) -> tower_lsp::jsonrpc::Result<Arc<Session>> {
+    if let Some(id) = &argument.session_id {
+        return shared.session(id);
+    }
+    let workspace = shared.folders.of_document(&argument.uri);
+    if let Some(session) = shared.plain_sessions.get(&workspace).filter(|session| !session.is_closed()) {
+        return Ok(Arc::clone(&session));
+    }
+    let session = shared.open(workspace.clone())?;
+    shared.plain_sessions.insert(workspace, Arc::clone(&session));
+    Ok(session)
+}

@@ -1,0 +1,115 @@
+//! The agent's words in the extension's.
+
+use super::protocol::{Command, KeptSession, PermissionChoice, PermissionParams, WireUpdate};
+use crate::agent::history::Summary;
+use crate::agent::permission::{PermissionKind, PermissionRequest};
+use crate::agent::update::{
+    CommandInfo, Isolation, NoticeLevel, SandboxState, StopReason, ToolCallStatus, Update,
+};
+
+pub(super) fn update(update: &Update) -> WireUpdate<'_> {
+    match update {
+        Update::UserMessage { text } => WireUpdate::UserMessage { text },
+        Update::AgentMessageChunk { text } => WireUpdate::AgentMessageChunk { text },
+        Update::AgentThoughtChunk { text } => WireUpdate::AgentThoughtChunk { text },
+        Update::ToolCall(call) => WireUpdate::ToolCall {
+            tool_call_id: &call.tool_call_id,
+            name: &call.name,
+            title: &call.title,
+            input: &call.input,
+            status: "pending",
+        },
+        Update::ToolCallUpdate(progress) => WireUpdate::ToolCallUpdate {
+            tool_call_id: &progress.tool_call_id,
+            status: match progress.status {
+                ToolCallStatus::InProgress => "in_progress",
+                ToolCallStatus::Completed => "completed",
+                ToolCallStatus::Failed => "failed",
+            },
+            output: progress.output.as_deref(),
+            exit_code: progress.exit_code,
+        },
+        Update::Usage(usage) => WireUpdate::Usage {
+            input_tokens: usage.input_tokens,
+            output_tokens: usage.output_tokens,
+            cache_read_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+            cost_usd: usage.cost_usd,
+            context_used: usage.context_used,
+            context_size: usage.context_size,
+        },
+        Update::Sandbox { state, isolation, detail } => WireUpdate::Sandbox {
+            state: match state {
+                SandboxState::Starting => "starting",
+                SandboxState::Ready => "ready",
+                SandboxState::Failed => "failed",
+                SandboxState::Stopped => "stopped",
+            },
+            isolation: isolation.map(|isolation| match isolation {
+                Isolation::Microvm => "microvm",
+                Isolation::Container => "container",
+            }),
+            detail: detail.as_deref(),
+        },
+        Update::Changes { count, files } => WireUpdate::Changes { count: *count, files: *files },
+        Update::Commands { commands } => WireUpdate::Commands { commands: self::commands(commands) },
+        Update::Notice { level, text } => WireUpdate::Notice {
+            level: match level {
+                NoticeLevel::Info => "info",
+                NoticeLevel::Warning => "warning",
+                NoticeLevel::Error => "error",
+            },
+            text,
+        },
+        Update::TurnEnd { turn_id, stop_reason, error } => WireUpdate::TurnEnd {
+            turn_id,
+            stop_reason: match stop_reason {
+                StopReason::EndTurn => "end_turn",
+                StopReason::MaxTokens => "max_tokens",
+                StopReason::MaxTurnRequests => "max_turn_requests",
+                StopReason::Refusal => "refusal",
+                StopReason::Cancelled => "cancelled",
+                StopReason::Error => "error",
+            },
+            error: error.as_deref(),
+        },
+    }
+}
+
+pub(super) fn commands(commands: &[CommandInfo]) -> Vec<Command> {
+    let command = |info: &CommandInfo| Command {
+        name: info.name.clone(),
+        description: info.description.clone(),
+        hint: info.hint.clone(),
+    };
+    commands.iter().map(command).collect()
+}
+
+pub(super) fn kept(summary: Summary) -> KeptSession {
+    KeptSession {
+        session_id: summary.id,
+        title: summary.title,
+        updated_at: summary.updated_at.to_string(),
+        messages: summary.messages,
+    }
+}
+
+pub(super) fn permission(session_id: &str, request: PermissionRequest) -> PermissionParams {
+    let choice = |option: crate::agent::permission::PermissionOption| PermissionChoice {
+        id: option.id,
+        label: option.label,
+        kind: match option.kind {
+            PermissionKind::AllowOnce => "allow_once",
+            PermissionKind::AllowSession => "allow_session",
+            PermissionKind::Reject => "reject",
+        }
+        .to_owned(),
+    };
+    PermissionParams {
+        session_id: session_id.to_owned(),
+        tool_call_id: request.tool_call_id,
+        title: request.title,
+        detail: request.detail,
+        options: request.options.into_iter().map(choice).collect(),
+    }
+}
