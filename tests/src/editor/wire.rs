@@ -80,6 +80,9 @@ impl Wire {
 
     /// Sends a request; its response must be read later.
     pub fn start_request(&self, method: &str, params: Value) -> Pending {
+        if let ("airlock/session/load", Some(session)) = (method, params["sessionId"].as_str()) {
+            self.inbox.with(|contents| contents.laws.load(session));
+        }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         Pending { id, what: format!("the response to {method}") }
@@ -233,6 +236,11 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
+    /// Its id, which `$/cancelRequest` names when the server no longer wants the answer.
+    pub fn id(&self) -> &Value {
+        &self.id
+    }
+
     /// Answers it.
     pub fn respond(self, result: Value) {
         self.send(&json!({"jsonrpc": "2.0", "id": self.id, "result": result}));

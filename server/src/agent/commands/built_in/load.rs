@@ -20,20 +20,26 @@ impl BuiltIn for Load {
         Box::pin(async move {
             let CommandContext { session, state, .. } = context;
             let folder = HistoryFolder::of(&session.agent.environment, session.workspace.as_ref());
+            let own = state.history.as_ref().map(|history| history.id().to_owned());
             let id = match arguments.trim() {
                 "" => {
-                    let own = state.history.as_ref().map(|history| history.id().to_owned());
                     let listed = folder.list().map_err(|error| error.to_string())?;
                     let latest = listed.into_iter().find(|summary| Some(&summary.id) != own.as_ref());
                     latest.ok_or("there is no earlier conversation in this workspace")?.id
+                }
+                id if Some(id) == own.as_deref() => {
+                    return Err(format!("{id} is the conversation that you are in"));
                 }
                 id => id.to_owned(),
             };
             let (history, loaded) = folder.open_latest(&id).map_err(|error| error.to_string())?;
             if let Some(left) = state.history.take() {
-                // Whoever opens this session by its own id later gets the conversation that went on.
-                let pointer = left.append(Entry::ContinuedIn { id: history.id().to_owned() }).await;
-                drop(pointer.await);
+                // Whoever opens this session by its own id later gets the conversation that went on. One in which
+                // something was said stays what it is: it could not be found again otherwise.
+                if state.header.is_none() {
+                    let pointer = left.append(Entry::ContinuedIn { id: history.id().to_owned() }).await;
+                    drop(pointer.await);
+                }
                 left.close().await;
             }
             session.resume_in(state, history, loaded).await;
