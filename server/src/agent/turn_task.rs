@@ -11,7 +11,7 @@ use super::update::{NoticeLevel, StopReason, Update};
 use crate::limits::INSTRUCTIONS_FILE_MAX_BYTES;
 use crate::nearest::nearest;
 use crate::paths::WorkspacePath;
-use crate::trust::TrustState;
+use crate::trust::{TrustState, TrustedWorkspace};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -77,22 +77,29 @@ impl TurnTask {
 
     fn system_prompt(&self) -> String {
         let name = self.session.workspace.as_ref().map(|root| root.name());
-        let mut instructions = Vec::new();
-        if let Some(TrustState::Trusted(trusted)) =
-            self.session.agent.trust_of(self.session.workspace.as_ref())
-        {
-            for file in INSTRUCTION_FILES {
-                match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
-                    Ok(Some(text)) => {
-                        instructions.push(Instructions { file: file.to_owned(), text });
-                        break;
-                    }
-                    Ok(None) => {}
-                    Err(problem) => self.session.notice(NoticeLevel::Warning, problem.to_string()),
+        let instructions = match self.session.agent.trust_of(self.session.workspace.as_ref()) {
+            Some(TrustState::Trusted(trusted)) => self.instructions(&trusted),
+            // It may have changed since the session began, and what it says is left out from here on.
+            Some(TrustState::Changed { files }) => {
+                self.session.notice(NoticeLevel::Warning, super::changed_since_trusted(&files));
+                None
+            }
+            _ => None,
+        };
+        system_prompt(name.as_deref(), instructions.as_slice())
+    }
+
+    /// The workspace's own instructions: of the files that may hold them, the first that is there.
+    fn instructions(&self, trusted: &TrustedWorkspace) -> Option<Instructions> {
+        INSTRUCTION_FILES.into_iter().find_map(|file| {
+            match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
+                Ok(text) => Some(Instructions { file: file.to_owned(), text: text? }),
+                Err(problem) => {
+                    self.session.notice(NoticeLevel::Warning, problem.to_string());
+                    None
                 }
             }
-        }
-        system_prompt(name.as_deref(), &instructions)
+        })
     }
 
     /// A slash command: its answer ends the turn, or it stands for a prompt.
@@ -126,14 +133,12 @@ impl TurnTask {
         arguments: &str,
     ) -> TurnOver {
         let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
-        let outcome = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
-            outcome = command.run(context, arguments) => outcome,
-        };
-        match outcome {
+        // Not dropped on a cancel: a command that is half done would leave conversation and history at odds. Those
+        // that wait for somebody look at the cancel themselves.
+        match command.run(context, arguments).await {
             Ok(Outcome::Done) => over(StopReason::EndTurn, None),
             Ok(Outcome::Quit) => TurnOver { quit: true, ..over(StopReason::EndTurn, None) },
+            Err(_) if self.cancel.is_cancelled() => over(StopReason::Cancelled, None),
             Err(why) => over(StopReason::Error, Some(why)),
         }
     }

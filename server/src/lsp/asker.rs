@@ -2,11 +2,12 @@
 
 use super::protocol::Permission;
 use super::server::Shared;
-use super::translate;
+use super::{question, translate};
 use crate::agent::permission::{Asker, PermissionRequest};
 use futures::future::BoxFuture;
 use std::sync::{Arc, Weak};
-use tower_lsp::ls_types::{MessageActionItem, MessageType};
+use tower_lsp::ls_types::request::ShowMessageRequest;
+use tower_lsp::ls_types::{MessageActionItem, MessageType, ShowMessageRequestParams};
 
 /// The editor's way to ask: its own dialog where it has one, a message with buttons where not.
 pub(super) struct EditorAsker {
@@ -31,16 +32,19 @@ impl Asker for EditorAsker {
             }
             if shared.traits().answers_permission() {
                 let params = translate::permission(&session_id, request);
-                return shared.client.send_request::<Permission>(params).await.ok()?.option_id;
+                return question::ask::<Permission>(&shared.client, params).await?.option_id;
             }
             let text = format!("{}\n\n{}", request.title, request.detail);
             let actions = request.options.iter().map(|option| MessageActionItem {
                 title: option.label.clone(),
                 properties: Default::default(),
             });
-            let chosen =
-                shared.client.show_message_request(MessageType::WARNING, text, Some(actions.collect())).await;
-            let title = chosen.ok()??.title;
+            let params = ShowMessageRequestParams {
+                typ: MessageType::WARNING,
+                message: text,
+                actions: Some(actions.collect()),
+            };
+            let title = question::ask::<ShowMessageRequest>(&shared.client, params).await??.title;
             request.options.into_iter().find(|option| option.label == title).map(|option| option.id)
         })
     }

@@ -16,6 +16,7 @@ mod plain;
 mod progress;
 pub mod protocol;
 mod pump;
+mod question;
 mod server;
 mod translate;
 pub mod transport;

@@ -22,7 +22,9 @@ pub(in crate::agent) trait BuiltIn: Sync {
     /// Name, description and hint.
     fn info(&self) -> (&'static str, &'static str, Option<&'static str>);
 
-    /// Runs it. An error is shown to the user and ends the turn as failed.
+    /// Runs it to its end. An error is shown to the user and ends the turn as failed, or as cancelled after a cancel.
+    ///
+    /// Whatever waits for a person or the network must end with the cancel.
     fn run<'a>(
         &'a self,
         context: CommandContext<'a>,
@@ -36,6 +38,9 @@ pub(in crate::agent) struct CommandContext<'a> {
     pub(in crate::agent) state: &'a mut State,
     pub(in crate::agent) cancel: &'a CancellationToken,
 }
+
+/// What a command says when it was stopped; the turn then ends as cancelled.
+const STOPPED: &str = "stopped";
 
 /// What follows a command.
 pub(in crate::agent) enum Outcome {

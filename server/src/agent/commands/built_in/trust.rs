@@ -1,10 +1,10 @@
 //! `/trust`: lets the workspace's own instructions, commands and configuration count.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, STOPPED};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::{Session, State};
 use crate::paths::WorkspaceRoot;
-use crate::trust::{Survey, survey};
+use crate::trust::{Survey, TrustState, survey};
 use futures::future::BoxFuture;
 
 pub(super) struct Trust;
@@ -20,11 +20,11 @@ impl BuiltIn for Trust {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, .. } = context;
-            let root = session.workspace.as_ref().ok_or("there is no workspace to trust")?;
+            let root = context.session.workspace.as_ref().ok_or("there is no workspace to trust")?;
             match arguments.trim() {
-                "" => trust(session, state, root).await?,
+                "" => trust(context, root).await?,
                 "off" => {
+                    let CommandContext { session, state, .. } = context;
                     let was = session.agent.trust.revoke(root).map_err(|error| error.to_string())?;
                     reload(session, state);
                     session.say(if was {
@@ -40,13 +40,21 @@ impl BuiltIn for Trust {
     }
 }
 
-async fn trust(session: &Session, state: &mut State, root: &WorkspaceRoot) -> Result<(), String> {
+async fn trust(context: CommandContext<'_>, root: &WorkspaceRoot) -> Result<(), String> {
+    let CommandContext { session, state, cancel } = context;
     let shown = survey(root).map_err(|error| error.to_string())?;
     if shown.files.is_empty() {
         session.say("This workspace has no instructions, commands or configuration of its own.");
         return Ok(());
     }
-    let answer = session.ask(question(root, &shown), state.settings.permission_timeout_s).await;
+    if let Some(TrustState::Trusted(_)) = session.agent.trust_of(Some(root)) {
+        // Another window may have trusted it since this session began.
+        reload(session, state);
+        session.say("This workspace is trusted as it is now. `/trust off` takes that back.");
+        return Ok(());
+    }
+    let asked = session.ask(question(root, &shown), state.settings.permission_timeout_s);
+    let answer = cancel.run_until_cancelled(asked).await.ok_or(STOPPED)?;
     if answer.as_deref() != Some("trust") {
         session.say("It stays untrusted.");
         return Ok(());
