@@ -8,6 +8,7 @@
 //! | the extension's messages | [`protocol`] |
 
 mod asker;
+mod buffers;
 mod client_traits;
 pub mod documents;
 mod folders;

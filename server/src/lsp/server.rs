@@ -4,18 +4,18 @@
 //! what takes time runs in tasks of its own.
 
 use super::asker::EditorAsker;
+use super::buffers::OpenBuffers;
 use super::client_traits::ClientTraits;
 use super::documents::Documents;
-use super::folders::{Folders, host_path};
+use super::folders::Folders;
 use super::methods;
 use super::progress::Progresses;
 use super::protocol as wire;
-use crate::agent::{Agent, Buffers, Prompt, Refused, Session};
+use crate::agent::{Agent, Prompt, Refused, Session};
 use crate::environment::Environment;
 use crate::paths::WorkspaceRoot;
 use crate::tools;
 use dashmap::DashMap;
-use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
@@ -31,7 +31,8 @@ pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) agent: Arc<Agent>,
     pub(super) documents: Arc<Documents>,
-    pub(super) folders: Folders,
+    pub(super) buffers: Arc<OpenBuffers>,
+    pub(super) folders: Arc<Folders>,
     pub(super) progresses: Progresses,
     /// For clients without the extension: the session of each folder.
     pub(super) plain_sessions: DashMap<Option<WorkspaceRoot>, Arc<Session>>,
@@ -45,13 +46,15 @@ impl Server {
     pub(super) fn service(environment: Environment) -> (LspService<Self>, ClientSocket, Arc<Shared>) {
         let mut shared = None;
         let (service, socket) = LspService::build(|client| {
-            let documents = Arc::new(Documents::new());
-            let buffers = Arc::new(OpenBuffers(Arc::clone(&documents)));
+            let (documents, folders) = (Arc::new(Documents::new()), Arc::new(Folders::default()));
+            let buffers =
+                Arc::new(OpenBuffers { documents: Arc::clone(&documents), folders: Arc::clone(&folders) });
             let made = Arc::new(Shared {
                 client,
-                agent: Agent::new(environment, buffers, tools::built_in()),
+                agent: Agent::new(environment, Arc::clone(&buffers) as _, tools::built_in()),
                 documents,
-                folders: Folders::default(),
+                buffers,
+                folders,
                 progresses: Progresses::default(),
                 plain_sessions: DashMap::new(),
                 questions: DashMap::new(),
@@ -204,21 +207,4 @@ pub(super) fn failed(why: impl ToString) -> Error {
     /// LSP's `RequestFailed`: the request was fine, the answer is no.
     const REQUEST_FAILED: i64 = -32803;
     Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: why.to_string().into(), data: None }
-}
-
-/// The editor's buffers as the agent sees them.
-struct OpenBuffers(Arc<Documents>);
-
-impl Buffers for OpenBuffers {
-    fn text(&self, path: &Path) -> Option<String> {
-        let by_name = Uri::from_file_path(path).and_then(|uri| self.0.get(uri.as_str()));
-        // Editors escape paths in their own ways, so the name may differ.
-        let by_path = || {
-            let same = |uri: &str| {
-                uri.parse::<Uri>().ok().and_then(|uri| host_path(&uri)).is_some_and(|it| it == path)
-            };
-            self.0.all().into_iter().find(|(uri, _)| same(uri)).map(|(_, document)| document)
-        };
-        by_name.or_else(by_path).map(|document| document.text.to_string())
-    }
 }
