@@ -1,11 +1,14 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+mod custom_commands;
 mod desk;
+mod documents;
 mod editor_laws;
 mod editor_process;
 mod http;
 mod official_sdk;
+mod scribbles;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod slash_commands;
