@@ -1,12 +1,11 @@
 //! `$/progress`: a turn in work, with its current tool, and a way to cancel it.
 
-use crate::agent::Session;
 use crate::agent::update::Update;
+use crate::agent::{Refused, Session};
 use crate::limits::LSP_CLIENT_ANSWER_MAX_MS;
-use dashmap::DashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Mutex;
 use tower_lsp::Client;
 use tower_lsp::ls_types::notification::Progress as ProgressNotification;
 use tower_lsp::ls_types::{
@@ -14,16 +13,15 @@ use tower_lsp::ls_types::{
     WorkDoneProgressEnd, WorkDoneProgressReport,
 };
 
-/// The turns in work, by session.
+/// The turns whose end was not told yet, by session and in their order: a quick user begins the next one before that.
 #[derive(Default)]
-pub(super) struct Progresses(DashMap<String, Arc<Progress>>);
+pub(super) struct Progresses(Mutex<HashMap<String, VecDeque<Arc<Progress>>>>);
 
 struct Progress {
     token: ProgressToken,
     session: Arc<Session>,
-    turn_id: String,
     /// Held while something is sent, so that nothing comes before the begin or after the end.
-    stage: Mutex<Stage>,
+    stage: tokio::sync::Mutex<Stage>,
 }
 
 #[derive(PartialEq)]
@@ -35,15 +33,25 @@ enum Stage {
 }
 
 impl Progresses {
-    /// Shows that a turn is in work, if the editor takes it.
-    pub(super) fn begin(&self, client: &Client, session: &Arc<Session>, turn_id: &str) {
-        let progress = Arc::new(Progress {
-            token: ProgressToken::String(format!("airlock/{}/{turn_id}", session.id())),
-            session: Arc::clone(session),
-            turn_id: turn_id.to_owned(),
-            stage: Mutex::new(Stage::Offered),
-        });
-        self.0.insert(session.id().to_owned(), Arc::clone(&progress));
+    /// Begins a turn and shows that it is in work, if the editor takes it.
+    pub(super) fn begin(
+        &self,
+        client: &Client,
+        session: &Arc<Session>,
+        turn: impl FnOnce() -> Result<String, Refused>,
+    ) -> Result<String, Refused> {
+        let (turn_id, progress) = {
+            // Locked until it is noted: the turn may be over before this function is, and its end must find it.
+            let mut in_work = self.in_work();
+            let turn_id = turn()?;
+            let progress = Arc::new(Progress {
+                token: ProgressToken::String(format!("airlock/{}/{turn_id}", session.id())),
+                session: Arc::clone(session),
+                stage: tokio::sync::Mutex::new(Stage::Offered),
+            });
+            in_work.entry(session.id().to_owned()).or_default().push_back(Arc::clone(&progress));
+            (turn_id, progress)
+        };
         let client = client.clone();
         tokio::spawn(async move {
             let offered = client.create_work_done_progress(progress.token.clone());
@@ -63,38 +71,57 @@ impl Progresses {
                 progress.send(&client, WorkDoneProgress::Begin(begin)).await;
             }
         });
+        Ok(turn_id)
     }
 
     /// Shows what a session's update means for its turn's progress.
     pub(super) async fn follow(&self, client: &Client, session_id: &str, update: &Update) {
-        let (ended, message) = match update {
-            Update::ToolCall(call) => (None, Some(call.title.clone())),
-            Update::TurnEnd { turn_id, .. } => (Some(turn_id), None),
+        let value = match update {
+            Update::ToolCall(call) => WorkDoneProgress::Report(WorkDoneProgressReport {
+                cancellable: Some(true),
+                message: Some(call.title.clone()),
+                percentage: None,
+            }),
+            Update::TurnEnd { .. } => WorkDoneProgress::End(WorkDoneProgressEnd { message: None }),
             _ => return,
         };
-        let Some(progress) = self.0.get(session_id).map(|entry| Arc::clone(&entry)) else {
+        let ends = matches!(value, WorkDoneProgress::End(_));
+        let Some(progress) = self.of_session(session_id, ends) else {
             return;
         };
         let mut stage = progress.stage.lock().await;
-        match ended {
-            Some(turn_id) if *turn_id == progress.turn_id => {
-                self.0.remove_if(session_id, |_, current| current.turn_id == *turn_id);
-                let begun = std::mem::replace(&mut *stage, Stage::Ended) == Stage::Begun;
-                if begun {
-                    progress.send(client, WorkDoneProgress::End(WorkDoneProgressEnd { message: None })).await;
-                }
-            }
-            None if *stage == Stage::Begun => {
-                let report = WorkDoneProgressReport { cancellable: Some(true), message, percentage: None };
-                progress.send(client, WorkDoneProgress::Report(report)).await;
-            }
-            _ => {}
+        let begun = *stage == Stage::Begun;
+        if ends {
+            *stage = Stage::Ended;
         }
+        if begun {
+            progress.send(client, value).await;
+        }
+    }
+
+    /// The turn whose updates are being told; `ends`: it is the last time.
+    fn of_session(&self, session_id: &str, ends: bool) -> Option<Arc<Progress>> {
+        let mut in_work = self.in_work();
+        let turns = in_work.get_mut(session_id)?;
+        if !ends {
+            return turns.front().cloned();
+        }
+        let ended = turns.pop_front();
+        if turns.is_empty() {
+            in_work.remove(session_id);
+        }
+        ended
     }
 
     /// The session whose progress has this token.
     pub(super) fn session_of(&self, token: &ProgressToken) -> Option<Arc<Session>> {
-        self.0.iter().find(|entry| entry.token == *token).map(|entry| Arc::clone(&entry.session))
+        let in_work = self.in_work();
+        let mut all = in_work.values().flatten();
+        all.find(|progress| progress.token == *token).map(|progress| Arc::clone(&progress.session))
+    }
+
+    fn in_work(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Progress>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -11,12 +11,16 @@ use super::folders::Folders;
 use super::methods;
 use super::progress::Progresses;
 use super::protocol as wire;
-use crate::agent::{Agent, Prompt, Refused, Session};
+use crate::agent::{Agent, Prompt, Session};
 use crate::environment::Environment;
+use crate::limits::LSP_DRAIN_MAX_MS;
 use crate::paths::WorkspaceRoot;
 use crate::tools;
 use dashmap::DashMap;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
@@ -34,8 +38,10 @@ pub(super) struct Shared {
     pub(super) buffers: Arc<OpenBuffers>,
     pub(super) folders: Arc<Folders>,
     pub(super) progresses: Progresses,
-    /// For clients without the extension: the session of each folder.
-    pub(super) plain_sessions: DashMap<Option<WorkspaceRoot>, Arc<Session>>,
+    /// What carries updates to the editor.
+    pub(super) pumps: TaskTracker,
+    /// The session of each folder, for questions that name none.
+    pub(super) folder_sessions: tokio::sync::Mutex<HashMap<Option<WorkspaceRoot>, Arc<Session>>>,
     /// For clients without the extension: questions that the user is writing, by the document they are written in.
     pub(super) questions: DashMap<String, wire::AskArgument>,
     traits: OnceLock<ClientTraits>,
@@ -56,7 +62,8 @@ impl Server {
                 buffers,
                 folders,
                 progresses: Progresses::default(),
-                plain_sessions: DashMap::new(),
+                pumps: TaskTracker::new(),
+                folder_sessions: Default::default(),
                 questions: DashMap::new(),
                 traits: OnceLock::new(),
             });
@@ -77,11 +84,11 @@ impl Server {
     }
 
     async fn session_new(&self, params: wire::NewSession) -> Result<wire::SessionOpened> {
-        methods::session_new::run(&self.shared, &params)
+        methods::session_new::run(&self.shared, &params).await
     }
 
     async fn session_list(&self, params: wire::ListSessions) -> Result<wire::SessionList> {
-        methods::session_list::run(&self.shared, &params)
+        methods::session_list::run(&self.shared, &params).await
     }
 
     async fn session_load(&self, params: wire::LoadSession) -> Result<wire::SessionOpened> {
@@ -99,7 +106,9 @@ impl Server {
     }
 
     async fn session_close(&self, params: wire::OneSession) -> Result<Empty> {
-        self.shared.session(&params.session_id)?.close().await;
+        let session = self.shared.session(&params.session_id)?;
+        session.close().await;
+        in_time(session.outbox().delivered()).await;
         Ok(Empty {})
     }
 
@@ -108,6 +117,11 @@ impl Server {
             session.cancel();
         }
     }
+}
+
+/// Waits for updates to reach the editor, but not for one that takes nothing.
+async fn in_time(told: impl Future<Output = ()>) {
+    let _ = tokio::time::timeout(Duration::from_millis(LSP_DRAIN_MAX_MS), told).await;
 }
 
 /// `{}`
@@ -123,6 +137,9 @@ impl LanguageServer for Server {
 
     async fn shutdown(&self) -> Result<()> {
         self.shared.agent.close().await;
+        // The last words of the turns that were stopped come before the answer.
+        self.shared.pumps.close();
+        in_time(self.shared.pumps.wait()).await;
         Ok(())
     }
 
@@ -155,7 +172,7 @@ impl LanguageServer for Server {
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
-        methods::execute_command::run(&self.shared, params)
+        methods::execute_command::run(&self.shared, params).await
     }
 }
 
@@ -176,10 +193,10 @@ impl Shared {
         })
     }
 
-    /// Opens a session and lets its updates flow to the editor.
-    pub(super) fn open(self: &Arc<Self>, workspace: Option<WorkspaceRoot>) -> Result<Arc<Session>> {
-        let asker = Arc::new(EditorAsker::new(self));
-        let session = self.agent.new_session(workspace, asker).map_err(failed)?;
+    /// Opens a session and lets its updates flow to the editor. Off the reader: it looks at the disk.
+    pub(super) async fn open(self: &Arc<Self>, workspace: Option<WorkspaceRoot>) -> Result<Arc<Session>> {
+        let (agent, asker) = (Arc::clone(&self.agent), Arc::new(EditorAsker::new(self)));
+        let session = off_the_reader(move || agent.new_session(workspace, asker)).await?.map_err(failed)?;
         super::pump::start(self, &session);
         Ok(session)
     }
@@ -189,10 +206,13 @@ impl Shared {
         if prompt.text.len() > crate::limits::PROMPT_MAX_BYTES {
             return Err(failed(format!("a prompt may have {} bytes", crate::limits::PROMPT_MAX_BYTES)));
         }
-        let turn_id = session.prompt(prompt).map_err(|refused: Refused| failed(refused))?;
-        if self.traits().shows_progress {
-            self.progresses.begin(&self.client, session, &turn_id);
-        }
+        let turn = || session.prompt(prompt);
+        let begun = if self.traits().shows_progress {
+            self.progresses.begin(&self.client, session, turn)
+        } else {
+            turn()
+        };
+        let turn_id = begun.map_err(failed)?;
         Ok(wire::TurnBegun { session_id: session.id().to_owned(), turn_id })
     }
 
@@ -200,6 +220,13 @@ impl Shared {
         let commands = super::translate::commands(&session.commands());
         wire::SessionOpened { session_id: session.id().to_owned(), model: session.model(), commands }
     }
+}
+
+/// Does what looks at the disk where nobody waits for it.
+pub(super) async fn off_the_reader<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)
 }
 
 /// A request that cannot be done, and why.
