@@ -67,10 +67,10 @@ impl Scribbles {
         // Mostly small, and larger where the text has grown.
         let most = if self.letters.len() > LONGEST { LONGEST } else { 8 };
         let end = self.whole(one.max(other).min(start + most));
+        let starts = line_starts(&self.letters);
         let position = |at: usize| {
-            let line_start = line_starts(&self.letters).into_iter().rfind(|start| *start <= at).unwrap_or(0);
-            let line = line_starts(&self.letters).iter().filter(|start| **start <= at).count() - 1;
-            json!({"line": line, "character": encoding.length(&self.letters[line_start..at])})
+            let line = starts.partition_point(|start| *start <= at) - 1;
+            json!({"line": line, "character": encoding.length(&self.letters[starts[line]..at])})
         };
         let range = json!({"start": position(start), "end": position(end)});
         let count = self.chance(6);

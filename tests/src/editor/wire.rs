@@ -152,6 +152,11 @@ impl Wire {
         self.inbox.with(|contents| contents.answers.insert(method.to_owned(), result));
     }
 
+    /// Leaves requests of this method to the test again.
+    pub fn answer_by_hand(&self, method: &str) {
+        self.inbox.with(|contents| contents.answers.remove(method));
+    }
+
     /// Messages of this method need not be read, those that are there and those to come.
     pub fn ignore(&self, method: &str) {
         self.inbox.with(|contents| {
