@@ -84,7 +84,7 @@ impl Agent {
         let (settings, problems) = config::load(&environment);
         let (tools, left_out) = Registry::new(tools);
         let silence_max = Duration::from_secs(settings.stream_silence_s);
-        let claude = Claude::new(&settings.base_url, settings.api_key.clone(), silence_max);
+        let claude = Claude::new(settings.base_url.clone(), settings.api_key.clone(), silence_max);
         Arc::new(Self {
             trust: TrustStore::new(&environment),
             environment,

@@ -38,6 +38,10 @@ impl TurnTask {
             Some(command) => self.command(&mut state, prompt, &command).await,
         };
         match ready {
+            // The API refuses an empty text, and would refuse every later request with it.
+            Ok(Ready { prompt, .. }) if prompt.text.trim().is_empty() => {
+                over(StopReason::Error, Some("the prompt is empty: say what to do".to_owned()))
+            }
             Ok(Ready { prompt, model }) => self.ask_model(&mut state, prompt, model).await,
             Err(over) => over,
         }
