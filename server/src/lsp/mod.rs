@@ -16,6 +16,8 @@ mod methods;
 mod plain;
 mod progress;
 pub mod protocol;
+#[cfg(test)]
+mod protocol_doc;
 mod pump;
 mod question;
 mod server;
