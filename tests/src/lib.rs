@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
 pub mod airlock_binary;
+pub mod bench;
 pub mod components;
 pub mod deadline;
 pub mod editor;
