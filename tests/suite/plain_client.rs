@@ -186,6 +186,27 @@ async fn an_editor_that_never_answers_still_gets_the_next_answer() {
 }
 
 #[tokio::test]
+async fn two_questions_at_once_go_to_one_session() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.otherwise(|_| Some(Reply::says("wait").silence()));
+    let editor = plain(&claude, &home).await;
+    let start = || {
+        let params = json!({"command": "airlock.fix", "arguments": [argument(&home)]});
+        editor.start_request("workspace/executeCommand", params)
+    };
+    for request in [start(), start()] {
+        editor.response(request).await.unwrap();
+    }
+    let busy = editor.next_notification("window/showMessage").await;
+    assert!(busy["message"].as_str().unwrap().contains("a turn is in work"), "{busy}");
+    claude.wait_for_requests(1).await;
+    editor.ignore("window/logMessage");
+    editor.ignore("window/showDocument");
+    editor.shutdown().await;
+    assert_eq!(claude.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn what_goes_wrong_is_a_message() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     claude.push(Reply::status(401)).push(Reply::says("never").silence());

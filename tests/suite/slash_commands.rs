@@ -150,18 +150,18 @@ async fn a_conversation_that_was_left_for_another_can_be_found_again() {
         editor.expect("airlock/session/close", json!({"sessionId": session})).await;
     }
     let reader = editor.new_session().await;
-    for (session, words) in [(&first, "alpha"), (&second, "beta"), (&first, "alpha")] {
+    for (session, words) in [(&first, "alpha"), (&second, "beta")] {
         let replayed = editor.turn(&reader, &format!("/load {session}")).await;
         assert_eq!(replayed[0]["text"], words);
     }
     editor.expect("airlock/session/close", json!({"sessionId": reader})).await;
-    for (session, words) in [(&second, "beta"), (&reader, "alpha")] {
+    for (session, words) in [(&first, "alpha"), (&reader, "beta")] {
         editor.expect("airlock/session/load", json!({"sessionId": session})).await;
         let replayed = editor.updates_until(session, "usage").await;
-        assert_eq!(replayed[0]["text"], words, "{session} is what it was, or what it went on as");
+        assert_eq!(replayed[0]["text"], words, "{session} is what it was, or what it last went on with");
     }
     editor.turn(&reader, "go on").await;
-    assert!(claude.requests()[2].first_user_text().contains("alpha"));
+    assert!(claude.requests()[2].first_user_text().contains("beta"));
     editor.shutdown().await;
     claude.finish();
 }

@@ -34,13 +34,14 @@ impl BuiltIn for Load {
             };
             let (history, loaded) = folder.open_latest(&id).map_err(|error| error.to_string())?;
             if let Some(left) = state.history.take() {
-                // Whoever opens this session by its own id later gets the conversation that went on. One in which
-                // something was said stays what it is: it could not be found again otherwise.
-                if state.header.is_none() {
-                    let pointer = left.append(Entry::ContinuedIn { id: history.id().to_owned() }).await;
-                    drop(pointer.await);
-                }
+                let (left_id, is_empty) = (left.id().to_owned(), state.header.is_none());
                 left.close().await;
+                // A conversation in which something was said stays what it is, or it could not be found again.
+                let pointing =
+                    if left_id == session.id { is_empty.then_some(&left_id) } else { Some(&session.id) };
+                if let Some(own) = pointing {
+                    point(&folder, own, history.id()).await;
+                }
             }
             session.resume_in(state, history, loaded).await;
             session.notice(
@@ -49,5 +50,18 @@ impl BuiltIn for Load {
             );
             Ok(Outcome::Done)
         })
+    }
+}
+
+/// Lets an id under which nothing was said lead to the conversation that its session went on with: an editor opens the
+/// session by that id again. Where that cannot be written, the conversation is still found by its own id.
+async fn point(folder: &HistoryFolder, own: &str, next: &str) {
+    match folder.open(own) {
+        Ok((pointer, loaded)) if loaded.header.is_none() => {
+            drop(pointer.append(Entry::ContinuedIn { id: next.to_owned() }).await.await);
+            pointer.close().await;
+        }
+        Ok((said, _)) => said.close().await,
+        Err(error) => tracing::warn!(own, next, %error, "a session cannot point to what it went on with"),
     }
 }
