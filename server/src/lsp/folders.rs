@@ -115,7 +115,9 @@ mod tests {
     fn only_a_file_of_this_machine_has_a_path() {
         assert_eq!(path_of("file:///w/a%20b.rs").as_deref(), Some("/w/a b.rs"));
         assert_eq!(path_of("FILE://localhost/w/a").as_deref(), Some("/w/a"));
-        for other in ["git:/w/a.rs?{}", "untitled:/w/a", "untitled:a", "http://h/w/a", "file://server/w/a"] {
+        for other in
+            ["git:/w/a.rs?%7B%7D", "untitled:/w/a", "untitled:a", "http://h/w/a", "file://server/w/a"]
+        {
             assert_eq!(path_of(other), None, "{other}");
         }
     }
