@@ -109,6 +109,11 @@ impl Session {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The model that answers. Waits while a turn is in work.
+    pub async fn model(&self) -> String {
+        self.state.lock().await.model.clone()
+    }
+
     /// Whether it takes no more prompts.
     pub fn is_closed(&self) -> bool {
         matches!(*self.slot(), Slot::Closed)
