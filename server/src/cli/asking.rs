@@ -15,7 +15,8 @@ impl Interactive {
         if let Ok(Ok(typed)) = tokio::task::spawn_blocking(terminal::take_typed).await {
             self.typed_ahead.push_str(&typed);
         }
-        let text = self.transcript.break_off() + "\n" + &questions::text(&question.request, self.paint);
+        let question_text = questions::text(&question.request, self.paint, terminal::columns());
+        let text = self.transcript.break_off() + "\n" + &question_text;
         self.write(&text).await?;
         let count = question.request.options.len();
         loop {

@@ -25,8 +25,8 @@ pub(super) async fn text(agent: &Agent, session: &Session, paint: Paint) -> Stri
 /// What stands between the agent and the machine.
 fn wall(agent: &Agent) -> &'static str {
     if agent.settings().use_sandbox {
-        "no sandbox: this version cannot start one yet, so the agent runs no commands and touches no files"
+        "no sandbox in this version: the agent can talk, but runs nothing"
     } else {
-        "no sandbox: you switched it off, so the agent runs no commands and touches no files"
+        "no sandbox (USE_SANDBOX=false): the agent can talk, but runs nothing"
     }
 }

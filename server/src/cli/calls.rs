@@ -1,6 +1,7 @@
 //! Tool calls as text: a line when one begins, its output below, a line when it has ended.
 
 use super::excerpt::Excerpt;
+use super::line_prefix::with_prefix;
 use super::paint::Paint;
 use super::words;
 use crate::agent::update::{ToolCallProgress, ToolCallStarted, ToolCallStatus};
@@ -10,6 +11,7 @@ use std::time::Instant;
 /// The calls that have not ended.
 pub(super) struct Calls {
     paint: Paint,
+    columns: Option<usize>,
     open: Vec<Call>,
     /// Whose lines were written last.
     last: Option<String>,
@@ -25,7 +27,11 @@ struct Call {
 
 impl Calls {
     pub(super) fn new(paint: Paint) -> Self {
-        Self { paint, open: Vec::new(), last: None }
+        Self { paint, columns: None, open: Vec::new(), last: None }
+    }
+
+    pub(super) fn set_columns(&mut self, columns: Option<usize>) {
+        self.columns = columns;
     }
 
     /// A call was made.
@@ -67,8 +73,7 @@ impl Calls {
         }
         let mut text = self.heading(call);
         for line in lines {
-            text.push_str(&self.paint.dim(format!("  {line}").trim_end()));
-            text.push('\n');
+            text.push_str(&self.paint.dim(&with_prefix("  ", self.columns, line)));
         }
         text
     }

@@ -37,6 +37,7 @@ pub(super) async fn run(conversation: Conversation, first: Option<String>) -> Ex
         transcript: Transcript::new(paint, Detail::All),
         waiting_mark: false,
         typed_ahead: String::new(),
+        hint_at_end: true,
     };
     match chat.talk(first).await {
         ControlFlow::Continue(()) => Exit::Well,
@@ -59,6 +60,8 @@ pub(super) struct Interactive {
     waiting_mark: bool,
     /// What was typed while a turn ran, and a question came in between.
     pub(super) typed_ahead: String,
+    /// Ctrl-C at the prompt may have been meant to end the program; said once.
+    hint_at_end: bool,
 }
 
 impl Interactive {
@@ -86,7 +89,10 @@ impl Interactive {
             match typed {
                 Typed::Text(text) if text.trim().is_empty() => {}
                 Typed::Text(text) => self.turn(text.trim_end().to_owned()).await?,
-                Typed::Nothing => self.write("(Ctrl-D ends, and so does /quit)\n").await?,
+                Typed::Nothing if std::mem::take(&mut self.hint_at_end) => {
+                    self.write("(Ctrl-D ends, and so does /quit)\n").await?;
+                }
+                Typed::Nothing => {}
                 Typed::End | Typed::Interrupted => break,
             }
         }
@@ -178,6 +184,7 @@ impl Interactive {
     }
 
     async fn show(&mut self, update: &Update) -> Flow {
+        self.transcript.set_columns(terminal::columns());
         let text = self.transcript.show(update, Instant::now());
         self.write(&text).await
     }

@@ -38,12 +38,12 @@ impl Asker for Questioner {
 const TITLE_OUT_OF_SIGHT_LINES: usize = 12;
 
 /// A question as text: the whole of what the answer binds to, then the options, numbered from 1.
-pub(super) fn text(request: &PermissionRequest, paint: Paint) -> String {
+pub(super) fn text(request: &PermissionRequest, paint: Paint, columns: Option<usize>) -> String {
     let title = neutral_line(&request.title);
     let detail = neutral(&request.detail);
     let mut text = format!("{} {}\n", paint.doubtful("?"), paint.bold(&title));
     if !detail.trim().is_empty() {
-        text.push_str(&with_prefix("  │ ", &detail));
+        text.push_str(&with_prefix("  │ ", columns, &detail));
     }
     let lines = detail.lines().count();
     if lines > TITLE_OUT_OF_SIGHT_LINES {
@@ -83,14 +83,14 @@ mod tests {
 
     #[test]
     fn everything_the_answer_binds_to_is_shown_and_nothing_passes_for_an_option() {
-        let text = text(&request("rm -rf x\n  1) harmless\n\u{1b}[8mhidden"), Paint::PLAIN);
+        let text = text(&request("rm -rf x\n  1) harmless\n\u{1b}[8mhidden"), Paint::PLAIN, None);
         let expected = "? Run it?\n  │ rm -rf x\n  │   1) harmless\n  │ ␛[8mhidden\n  1) Yes\n  2) No\n";
         assert_eq!(text, expected);
     }
 
     #[test]
     fn a_long_detail_does_not_push_the_question_out_of_sight() {
-        let text = text(&request(&"line\n".repeat(400)), Paint::PLAIN);
+        let text = text(&request(&"line\n".repeat(400)), Paint::PLAIN, None);
         assert_eq!(text.matches("line\n").count(), 400);
         assert!(text.ends_with("? Run it? (400 lines above)\n  1) Yes\n  2) No\n"));
     }

@@ -65,6 +65,12 @@ pub(super) fn take_typed() -> io::Result<String> {
     Ok(typed)
 }
 
+/// The terminal's width, where it tells.
+pub(super) fn columns() -> Option<usize> {
+    // Not `size`, which starts a program when the terminal does not answer.
+    crossterm::terminal::window_size().ok().map(|size| usize::from(size.columns))
+}
+
 /// Gives the terminal back although the line editor still reads from it: the program ends.
 pub(super) fn give_back() {
     let _ = crossterm::execute!(io::stdout(), DisableBracketedPaste);

@@ -15,6 +15,7 @@ use std::time::Instant;
 pub(super) struct Transcript {
     paint: Paint,
     detail: Detail,
+    columns: Option<usize>,
     block: Block,
     line_open: bool,
     filter: Neutral,
@@ -22,6 +23,9 @@ pub(super) struct Transcript {
     calls: Calls,
     usage: Option<UsageReport>,
 }
+
+/// What stands before a line of thought.
+const THOUGHT: &str = "· ";
 
 /// How much is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +52,11 @@ impl Transcript {
         Self {
             paint,
             detail,
+            columns: None,
             block: Block::Nothing,
             line_open: false,
             filter: Neutral::default(),
-            thought: LinePrefix::new("· "),
+            thought: LinePrefix::new(THOUGHT, None),
             calls: Calls::new(paint),
             usage: None,
         }
@@ -91,6 +96,12 @@ impl Transcript {
         }
     }
 
+    /// The terminal's width, which may change at any time.
+    pub(super) fn set_columns(&mut self, columns: Option<usize>) {
+        self.columns = columns;
+        self.calls.set_columns(columns);
+    }
+
     /// Something that the user should know.
     pub(super) fn note(&mut self, level: NoticeLevel, untrusted_text: &str) -> String {
         let text = neutral(untrusted_text);
@@ -107,7 +118,7 @@ impl Transcript {
 
     /// What the user said, where the terminal does not show it yet.
     pub(super) fn user(&mut self, untrusted_text: &str) -> String {
-        let said = with_prefix("> ", &neutral(untrusted_text));
+        let said = with_prefix("> ", self.columns, &neutral(untrusted_text));
         self.begin(Block::User) + &self.paint.bold(&said)
     }
 
@@ -148,7 +159,7 @@ impl Transcript {
             out.push('\n');
         }
         self.block = block;
-        self.thought = LinePrefix::new("· ");
+        self.thought = LinePrefix::new(THOUGHT, self.columns);
         out
     }
 
