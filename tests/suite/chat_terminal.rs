@@ -154,6 +154,7 @@ async fn commands_are_listed_and_completed() {
     assert!(claude.requests()[0].last_user_text().contains("Paint it blue."));
     terminal.send("/quit");
     assert_eq!(terminal.wait_for_end().await, 0);
+    assert!(terminal.screen().ends_with("> /quit"), "{}", terminal.screen());
     claude.finish();
 }
 
@@ -251,10 +252,39 @@ async fn a_first_prompt_may_be_given_and_earlier_ones_are_remembered() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_signal_ends_it_and_gives_the_terminal_back() {
-    let (_claude, terminal, _command) = chat().await;
-    let id = terminal.process_id();
-    assert!(std::process::Command::new("kill").args(["-TERM", &id]).status().expect("kill starts").success());
-    assert_eq!(terminal.wait_for_end().await, 143);
+    let at_the_prompt = chat().await;
+    let in_a_turn = chat().await;
+    in_a_turn.0.push(Reply::says("half").silence());
+    in_a_turn.1.send("hello");
+    in_a_turn.1.wait_for("half").await;
+    for (_claude, terminal, _command) in [at_the_prompt, in_a_turn] {
+        let id = terminal.process_id();
+        let killed = std::process::Command::new("kill").args(["-TERM", &id]).status();
+        assert!(killed.expect("kill starts").success());
+        assert_eq!(terminal.wait_for_end().await, 143);
+        // It shows again what is typed, in a line of its own.
+        terminal.type_text("seen");
+        terminal.wait_for("\nseen").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_that_nobody_answers_goes_away() {
+    let claude = ScriptedClaude::start().await;
+    let command = AirlockCommand::new(&claude, &["chat"]);
+    let configuration = command.home().config().join("airlock");
+    std::fs::create_dir_all(&configuration).expect("a folder");
+    std::fs::write(configuration.join("config.toml"), "permission_timeout_s = 1\n").expect("a file");
+    claude.replies([1, 2, 3].map(ls));
+    claude.push("Fine.");
+    let terminal = Terminal::start(&command);
+    terminal.wait_for_prompt_after("Ctrl-D ends").await;
+    terminal.send("list the files");
+    terminal.wait_for("1-3?").await;
+    terminal.wait_for_prompt_after("no longer asked").await;
+    terminal.send("never mind");
+    terminal.wait_for_prompt_after("Fine.").await;
+    claude.finish();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -54,20 +54,21 @@ pub struct ChatArguments {
     #[arg(short, long)]
     pub print: bool,
 
-    /// The folder to work in [default: SAFEDIR, or the working directory]
+    /// The folder to work in; else SAFEDIR, else where you are
     #[arg(short, long, value_name = "DIR")]
     pub workspace: Option<PathBuf>,
 }
 
 const CHAT_HELP: &str = "\
 In a terminal you are asked for one prompt after the other. Keys:
-  Enter            send           Alt+Enter, or \\ and Enter   a new line
-  Tab              complete       /command or @file
+  Enter            send; Alt+Enter, or \\ and Enter, begins a new line
+  Tab              complete a /command or an @file
   Ctrl-C           stop the turn, or clear the line
   Ctrl-D, /quit    end
 
-Without a terminal, or with --print, there is one turn. Nobody can be asked then, so what needs
-your permission is refused. The exit status is 0 only when the turn ended well.
+Without a terminal, or with --print, there is one turn. Nobody can be asked then,
+so what needs your permission is refused. The exit status is 0 only when the turn
+ended well.
 
 Examples:
   airlock chat

@@ -39,11 +39,18 @@ pub(super) async fn run(conversation: Conversation, first: Option<String>) -> Ex
         typed_ahead: String::new(),
         hint_at_end: true,
     };
-    match chat.talk(first).await {
+    let talked = chat.talk(first).await;
+    // The shell's prompt comes next, and wants a line of its own. Where the terminal is gone, nobody does.
+    let rest = if chat.waiting_mark { CLEAR_LINE.to_owned() } else { chat.transcript.break_off() };
+    let _ = chat.write(&rest).await;
+    match talked {
         ControlFlow::Continue(()) => Exit::Well,
         ControlFlow::Break(exit) => exit,
     }
 }
+
+/// Takes the waiting mark off the screen.
+const CLEAR_LINE: &str = "\r\u{1b}[K";
 
 /// Goes on, or the program ends in this way.
 pub(super) type Flow<T = ()> = ControlFlow<Exit, T>;
@@ -82,7 +89,7 @@ impl Interactive {
             self.show_what_waits().await?;
             let space = self.transcript.break_off() + "\n";
             self.write(&space).await?;
-            editor.put(&std::mem::take(&mut self.typed_ahead));
+            editor.put(std::mem::take(&mut self.typed_ahead).trim_end());
             let typed;
             (editor, typed) = self.read(editor).await?;
             self.transcript.typed();
@@ -109,6 +116,7 @@ impl Interactive {
             read = reading => read,
             signal = self.signals.next_that_ends() => {
                 terminal::give_back();
+                self.write("\n").await?;
                 return Flow::Break(Exit::Signalled(signal));
             }
         };
@@ -203,7 +211,7 @@ impl Interactive {
         if text.is_empty() {
             return Flow::Continue(());
         }
-        let clear_mark = if std::mem::take(&mut self.waiting_mark) { "\r\u{1b}[K" } else { "" };
+        let clear_mark = if std::mem::take(&mut self.waiting_mark) { CLEAR_LINE } else { "" };
         match self.out.write(&format!("{clear_mark}{text}")).await {
             Ok(()) => Flow::Continue(()),
             // The terminal is gone, so there is no telling.

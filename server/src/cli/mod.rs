@@ -40,6 +40,7 @@ pub use exit::Exit;
 
 use crate::environment::Environment;
 use crate::lsp::{self, transport::Ended};
+use crate::neutral::neutral;
 use std::io::{self, Write};
 
 /// Threads that run tasks. Few: an editor keeps the process around all day, and each costs memory.
@@ -75,6 +76,6 @@ pub fn start(arguments: Arguments) -> Exit {
 
 fn fail(error: &anyhow::Error) -> Exit {
     // Nowhere is left to say that stderr is gone.
-    let _ = writeln!(io::stderr(), "airlock: {error:#}");
+    let _ = writeln!(io::stderr(), "airlock: {}", neutral(&format!("{error:#}")));
     Exit::Failed
 }

@@ -7,6 +7,7 @@ use super::output::Output;
 use super::paint::Paint;
 use super::questions::Question;
 use super::signals::Signals;
+use super::terminal;
 use super::transcript::{Detail, Transcript};
 use crate::agent::update::{NoticeLevel, StopReason, Update};
 use crate::agent::{Prompt, Session};
@@ -30,6 +31,7 @@ pub(super) async fn run(conversation: Conversation, prompt: String) -> Exit {
         stderr: Output::stderr(),
         answer: Answer::default(),
         notes: Transcript::new(paint, Detail::Notes),
+        stderr_is_terminal,
         same_screen: stderr_is_terminal && io::stdout().is_terminal(),
         cut_short: None,
     };
@@ -53,6 +55,7 @@ struct OneTurn {
     stderr: Output<Stderr>,
     answer: Answer,
     notes: Transcript,
+    stderr_is_terminal: bool,
     /// Answer and notes meet on one terminal.
     same_screen: bool,
     /// Why nothing more is written. The turn is being stopped then.
@@ -103,6 +106,9 @@ impl OneTurn {
             _ => String::new(),
         };
         self.write_answer(&answer).await;
+        if self.stderr_is_terminal {
+            self.notes.set_columns(terminal::columns());
+        }
         let note = self.notes.show(update, Instant::now());
         self.write_note(&note).await;
         stop_reason
