@@ -42,17 +42,17 @@ pub(super) async fn run(environment: Environment, arguments: ChatArguments) -> E
 }
 
 async fn talk(environment: Environment, workspace: Option<PathBuf>, mode: Mode) -> anyhow::Result<Exit> {
-    let mode = match mode {
-        // Before signals are taken as events, so that Ctrl-C still ends a program that waits for its input.
-        Mode::OneTurn(Source::Stdin) => Mode::OneTurn(Source::Text(read_stdin()?)),
-        mode => mode,
-    };
-    let conversation = Conversation::open(environment, workspace)?;
-    let agent = Arc::clone(&conversation.agent);
-    let exit = match mode {
-        Mode::OneTurn(Source::Text(prompt)) => one_turn::run(conversation, prompt).await,
-        Mode::OneTurn(Source::Stdin) => Exit::Misused,
-        Mode::Interactive(first) => interactive::run(conversation, first).await,
+    let (agent, exit) = match mode {
+        Mode::OneTurn(source) => {
+            // Before signals are taken as events, so that Ctrl-C still ends a program that waits for its input.
+            let prompt = source.read()?;
+            let conversation = Conversation::open(environment, workspace)?;
+            (Arc::clone(&conversation.agent), one_turn::run(conversation, prompt).await)
+        }
+        Mode::Interactive(first) => {
+            let conversation = Conversation::open(environment, workspace)?;
+            (Arc::clone(&conversation.agent), interactive::run(conversation, first).await)
+        }
     };
     agent.close().await;
     Ok(exit)
@@ -104,6 +104,15 @@ impl Mode {
                 Err("the output is no terminal to talk in: give a PROMPT, and one answer is written to it")
             }
             first => Ok(Self::Interactive(first.map(str::to_owned))),
+        }
+    }
+}
+
+impl Source {
+    fn read(self) -> anyhow::Result<String> {
+        match self {
+            Self::Text(text) => Ok(text),
+            Self::Stdin => read_stdin(),
         }
     }
 }
