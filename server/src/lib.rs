@@ -8,7 +8,7 @@
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
 //! | the Messages API; the tools | [`claude`], [`tools`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`] |
+//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
 
@@ -21,6 +21,7 @@ pub mod environment;
 pub mod limits;
 pub mod lsp;
 pub mod nearest;
+pub mod neutral;
 pub mod paths;
 pub mod problem;
 pub mod secret;

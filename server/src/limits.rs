@@ -127,3 +127,18 @@ pub const COMPACT_AT_PERCENT: u64 = 80;
 pub const COMPACT_KEEP_PERCENT: u64 = 10;
 /// A compaction must bring the conversation below this share of what it was, or it counts as having freed nothing.
 pub const COMPACT_MUST_REACH_PERCENT: u64 = 70;
+
+/// Lines of a tool's output that the terminal shows as they come.
+pub const CHAT_OUTPUT_HEAD_LINES: usize = 20;
+/// Lines of a tool's output that the terminal shows when it has ended, if there were more.
+pub const CHAT_OUTPUT_TAIL_LINES: usize = 10;
+/// How much of one line of a tool's output the terminal shows.
+pub const CHAT_OUTPUT_LINE_MAX_CHARS: usize = 500;
+/// Prompts that the terminal remembers.
+pub const CHAT_PROMPTS_KEPT_MAX: usize = 1000;
+/// Names in one folder that are looked at to complete a path.
+pub const CHAT_COMPLETION_NAMES_MAX: usize = 10_000;
+/// Completions that are offered at once.
+pub const CHAT_COMPLETIONS_MAX: usize = 100;
+/// Questions to the user that may wait for their turn.
+pub const CHAT_QUESTIONS_MAX: usize = 16;

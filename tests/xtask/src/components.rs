@@ -17,7 +17,16 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Installs everything that is missing.
 pub(crate) fn set_up() -> Result<()> {
-    python_sdk()
+    python_sdk()?;
+    tmux()
+}
+
+/// The terminal that `airlock chat` is tried in.
+fn tmux() -> Result<()> {
+    if run(Command::new("tmux").arg("-V")).is_ok() {
+        return Ok(());
+    }
+    apt(&["tmux"])
 }
 
 /// A virtual environment with the official Python SDK.
