@@ -13,7 +13,8 @@ fn main() -> Result<(), String> {
     }
     let target = format!("{}-unknown-linux-musl", variable("CARGO_CFG_TARGET_ARCH")?);
     let built = build_guest(&manifest, &target, &shared_target_dir(&out))?;
-    std::fs::copy(&built, out.join("airlock-guest")).map_err(|error| format!("{}: {error}", built.display()))?;
+    std::fs::copy(&built, out.join("airlock-guest"))
+        .map_err(|error| format!("{}: {error}", built.display()))?;
     Ok(())
 }
 

@@ -123,11 +123,6 @@ impl Session {
         self.facts().model.clone()
     }
 
-    /// The model that answers. Waits while a turn is in work.
-    pub async fn model(&self) -> String {
-        self.state.lock().await.model.clone()
-    }
-
     /// Whether it takes no more prompts.
     pub fn is_closed(&self) -> bool {
         matches!(*self.slot(), Slot::Closed)

@@ -9,7 +9,7 @@ use crate::neutral::neutral_line;
 pub(super) async fn text(agent: &Agent, session: &Session, paint: Paint) -> String {
     let place = session.workspace().map(|root| root.as_host().display().to_string()).unwrap_or_default();
     let title = format!("airlock {}", env!("CARGO_PKG_VERSION"));
-    let model = session.model().await;
+    let model = session.model();
     let mut text = format!("{} · {} · {}\n", paint.bold(&title), neutral_line(&model), neutral_line(&place));
     text.push_str(&paint.doubtful(wall(agent)));
     text.push('\n');
