@@ -142,3 +142,16 @@ pub const CHAT_COMPLETION_NAMES_MAX: usize = 10_000;
 pub const CHAT_COMPLETIONS_MAX: usize = 100;
 /// Questions to the user that may wait for their turn.
 pub const CHAT_QUESTIONS_MAX: usize = 16;
+
+/// How long our own podman may take to come up.
+pub const PODMAN_START_MAX_MS: u64 = 10_000;
+/// How long podman may take to answer a call.
+pub const PODMAN_ANSWER_MAX_MS: u64 = 30_000;
+/// How long the guest may take to say hello. A microVM has to boot first.
+pub const SANDBOX_HELLO_MAX_MS: u64 = 30_000;
+/// Memory of the sandbox.
+pub const SANDBOX_MEMORY_MIB: u64 = 512;
+/// Files that one process in the sandbox may have open.
+pub const SANDBOX_FILES_MAX: u64 = 16_384;
+/// Processes in the sandbox.
+pub const SANDBOX_PROCESSES_MAX: u64 = 512;

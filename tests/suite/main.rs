@@ -7,6 +7,7 @@ mod editor_laws;
 mod editor_process;
 mod http;
 mod official_sdk;
+mod sandbox;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod turns;

@@ -1,5 +1,5 @@
 //! The guest over its link, without a sandbox around it: what it promises about commands and files.
-#![expect(clippy::disallowed_methods, reason = "tests arrange the world themselves")]
+#![expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests arrange the world themselves")]
 
 use airlock_guest::program::{Guest, serve};
 use airlock_guest::*;

@@ -7,7 +7,6 @@ use crate::limits::{HISTORY_FILE_MAX_BYTES, HISTORY_LIST_MAX, HISTORY_NAME_SUFFI
 use crate::paths::WorkspaceRoot;
 use crate::storage;
 use jiff::{Timestamp, Zoned};
-use sha2::{Digest, Sha256};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -37,19 +36,7 @@ pub struct Summary {
 impl HistoryFolder {
     /// The folder for a workspace. Two workspaces of the same name have two folders.
     pub fn of(environment: &Environment, workspace: Option<&WorkspaceRoot>) -> Self {
-        let name = match workspace {
-            Some(root) => {
-                let digest = Sha256::digest(root.as_host().as_os_str().as_encoded_bytes());
-                let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-                let name: String = root
-                    .name()
-                    .chars()
-                    .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-                    .collect();
-                format!("{name}-{digest}")
-            }
-            None => "no-workspace".to_owned(),
-        };
+        let name = workspace.map_or_else(|| "no-workspace".to_owned(), WorkspaceRoot::kept_name);
         Self { path: environment.state_dir.join("history").join(name) }
     }
 
