@@ -79,7 +79,7 @@ impl Claude {
             if !response.status().is_success() {
                 return Err(self.refused(response, model).await);
             }
-            let body = read_bounded(response).await;
+            let body = read_bounded(response, self.silence_max).await;
             let wire: WireModel = serde_json::from_slice(&body).map_err(|error| {
                 Failure::passing(format!("the model's description cannot be read: {error}"))
             })?;
@@ -125,7 +125,7 @@ impl Claude {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let body = read_bounded(response).await;
+        let body = read_bounded(response, self.silence_max).await;
         let retry = RetryHeaders {
             should_retry: header("x-should-retry"),
             after_ms: header("retry-after-ms"),
@@ -147,11 +147,12 @@ impl Claude {
     }
 }
 
-/// As much of a body as is worth reading. What cannot be read is left out: the status says enough.
-async fn read_bounded(response: reqwest::Response) -> Vec<u8> {
+/// As much of a body as is worth reading and comes in time. What cannot be read is left out: the status says enough.
+async fn read_bounded(response: reqwest::Response, wait_max: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
-    while let Some(Ok(chunk)) = chunks.next().await {
+    let deadline = tokio::time::Instant::now() + wait_max;
+    while let Ok(Some(Ok(chunk))) = tokio::time::timeout_at(deadline, chunks.next()).await {
         let room = ERROR_BODY_MAX_BYTES - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if body.len() == ERROR_BODY_MAX_BYTES {
