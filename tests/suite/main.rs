@@ -3,8 +3,11 @@
 
 mod editor_laws;
 mod editor_process;
+mod faults;
+mod faults_of_tools;
 mod http;
 mod official_sdk;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod turns;
+mod world;
