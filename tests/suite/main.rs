@@ -1,11 +1,13 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+mod cuts;
 mod editor_laws;
 mod editor_process;
 mod faults;
 mod faults_of_tools;
 mod http;
+mod in_process;
 mod official_sdk;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
