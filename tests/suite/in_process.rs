@@ -12,10 +12,10 @@ use std::path::Path;
 use std::sync::Arc;
 use tempfile::TempDir;
 
-/// An agent in a home of its own. Its sessions are told to close when a test wants the disk to itself.
+/// An agent in a home of its own, which goes with it.
 pub struct World {
-    pub agent: Arc<Agent>,
-    pub home: TempDir,
+    agent: Arc<Agent>,
+    _home: TempDir,
 }
 
 impl World {
@@ -28,7 +28,7 @@ impl World {
         let environment = environment(claude, home.path());
         std::fs::create_dir_all(&environment.config_dir).expect("a folder");
         std::fs::write(environment.config_dir.join("config.toml"), config).expect("a file");
-        Self { agent: Agent::new(environment, Arc::new(NoBuffers), tools), home }
+        Self { agent: Agent::new(environment, Arc::new(NoBuffers), tools), _home: home }
     }
 
     /// A new session in no workspace.

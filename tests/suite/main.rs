@@ -1,6 +1,8 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+mod cancel;
+mod cancel_tools;
 mod cuts;
 mod editor_laws;
 mod editor_process;

@@ -157,6 +157,12 @@ impl ScriptedClaude {
         self
     }
 
+    /// `GET /v1/models…` waits before it answers, from now on.
+    pub fn hold_models(&self, gate: &Gate) -> &Self {
+        self.shared.with(|state| state.models_held = Some(gate.clone()));
+        self
+    }
+
     /// Only this key is accepted.
     pub fn require_key(&self, key: &str) -> &Self {
         self.shared.with(|state| state.key = Some(key.to_owned()));
