@@ -13,5 +13,6 @@ mod in_process;
 mod official_sdk;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
+mod tool_output;
 mod turns;
 mod world;

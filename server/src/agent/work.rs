@@ -146,18 +146,31 @@ impl Work {
                 *question = None;
                 Happened::Event(Event::RepeatsJudged(verdict))
             }
-            // Before the ends, so that a tool's last words come before its end.
-            Some((index, output)) = async { outbox.room().await; progress.recv().await } => {
-                Happened::Event(Event::ToolProgressed { index, output })
-            }
-            Some(joined) = tools.join_next_with_id() => {
-                let (index, end) = match joined {
-                    Ok((_, ended)) => ended,
-                    Err(error) => (index_of(running, error.id()), crashed()),
-                };
-                Happened::Event(Event::ToolFinished { index, end })
-            }
+            event = tools_say(tools, running, progress, outbox) => Happened::Event(event),
         }
+    }
+}
+
+/// What the tools bring; never, when none runs. A tool's last words come before its end, also when there is no room
+/// for them yet: after its end they would be dropped.
+async fn tools_say(
+    tools: &mut JoinSet<(usize, CallEnd)>,
+    running: &[(tokio::task::Id, usize)],
+    progress: &mut mpsc::Receiver<(usize, String)>,
+    outbox: &Outbox,
+) -> Event {
+    outbox.room().await;
+    tokio::select! {
+        biased;
+        Some((index, output)) = progress.recv() => Event::ToolProgressed { index, output },
+        Some(joined) = tools.join_next_with_id() => {
+            let (index, end) = match joined {
+                Ok((_, ended)) => ended,
+                Err(error) => (index_of(running, error.id()), crashed()),
+            };
+            Event::ToolFinished { index, end }
+        }
+        else => std::future::pending().await,
     }
 }
 
