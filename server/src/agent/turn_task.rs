@@ -44,6 +44,10 @@ impl TurnTask {
     }
 
     async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
+        // The API refuses it, and then every later request that has it.
+        if prompt.text.trim().is_empty() {
+            return over(StopReason::Error, Some("the prompt is empty: write something".to_owned()));
+        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
         let today = jiff::Zoned::now().date();
