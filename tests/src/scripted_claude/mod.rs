@@ -38,6 +38,7 @@ pub use received::{Received, assert_append_only};
 pub use reply::Reply;
 
 use models::Model;
+use script::Script;
 use state::Shared;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
@@ -132,6 +133,12 @@ impl ScriptedClaude {
     ) -> &Self {
         let (what, reply) = ("a predicate".to_owned(), reply.into());
         self.shared.with(|state| state.script.rule(what, Box::new(fits), reply));
+        self
+    }
+
+    /// Takes back what was scripted and not asked for.
+    pub fn forget_script(&self) -> &Self {
+        self.shared.with(|state| state.script = Script::default());
         self
     }
 
