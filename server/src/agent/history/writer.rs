@@ -4,7 +4,7 @@ use super::entry::{Entry, Line};
 use super::{HistoryError, Loaded};
 use crate::storage;
 use jiff::Timestamp;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,17 +33,12 @@ struct Job {
 }
 
 impl History {
-    /// Takes an open file. Its torn last line, if it has one, is cut off first.
+    /// Takes a file that is open and locked. Its torn last line, if it has one, is cut off first.
     pub(super) fn new(id: String, path: PathBuf, file: File, loaded: &Loaded) -> Result<Self, HistoryError> {
         let fail = |doing| {
             let path = path.clone();
             move |source| HistoryError::Disk { doing, path, source }
         };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(HistoryError::InUse(id)),
-            Err(TryLockError::Error(error)) => return Err(fail("lock")(error)),
-        }
         file.set_len(loaded.whole_bytes as u64).map_err(fail("repair"))?;
         let file = Arc::new(Mutex::new(file));
         let (jobs, queue) = mpsc::channel(WAITING_MAX);
