@@ -142,13 +142,21 @@ impl<'a> Driver<'a> {
             result = saved => result,
             () = patience => return,
         };
-        if let Ok(Err(error)) = result {
-            let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
-            let text = format!(
-                "the history {} cannot be written ({error}): the conversation goes on, but this part is not kept",
-                path.unwrap_or_default()
-            );
-            self.session.notice(NoticeLevel::Error, text);
+        let was_behind = std::mem::replace(&mut self.state.is_behind, matches!(result, Ok(Err(_))));
+        match result {
+            Ok(Err(error)) if !was_behind => {
+                let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
+                let text = format!(
+                    "the history {} cannot be written ({error}): the conversation goes on, and is written when it can be",
+                    path.unwrap_or_default()
+                );
+                self.session.notice(NoticeLevel::Error, text);
+            }
+            Ok(Ok(())) if was_behind => {
+                let text = "the history is written again, and nothing is missing in it";
+                self.session.notice(NoticeLevel::Info, text);
+            }
+            _ => {}
         }
     }
 

@@ -63,6 +63,8 @@ pub(super) struct State {
     pub(super) ask_about_repeats: bool,
     pub(super) settings: Settings,
     pub(super) custom: CustomCommands,
+    /// The disk did not take the last lines of the history, and the user was told.
+    pub(super) is_behind: bool,
     /// The day that the model was last told.
     pub(super) told_date: Option<jiff::civil::Date>,
 }
@@ -215,6 +217,7 @@ impl Session {
         let model = state.model.clone();
         self.set_model(state, &model);
         state.history = Some(history);
+        state.is_behind = false;
         if let Some(message) = to_append {
             // What follows is waited for, and lines are written in order.
             drop(state.write(Entry::Message(message)).await);
@@ -301,6 +304,7 @@ impl State {
             ask_about_repeats: true,
             settings,
             custom,
+            is_behind: false,
             told_date: None,
         }
     }
