@@ -8,6 +8,7 @@ mod editor_laws;
 mod editor_process;
 mod faults;
 mod faults_of_tools;
+mod history_disk;
 mod history_kill;
 mod http;
 mod in_process;
