@@ -78,7 +78,7 @@ impl Server {
     }
 
     async fn session_list(&self, params: wire::ListSessions) -> Result<wire::SessionList> {
-        methods::session_list::run(&self.shared, &params)
+        methods::session_list::run(&self.shared, &params).await
     }
 
     async fn session_load(&self, params: wire::LoadSession) -> Result<wire::SessionOpened> {
