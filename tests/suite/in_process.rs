@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// An agent in a home of its own, which goes with it.
 pub struct World {
     agent: Arc<Agent>,
-    _home: TempDir,
+    home: TempDir,
 }
 
 impl World {
@@ -28,12 +28,20 @@ impl World {
         let environment = environment(claude, home.path());
         std::fs::create_dir_all(&environment.config_dir).expect("a folder");
         std::fs::write(environment.config_dir.join("config.toml"), config).expect("a file");
-        Self { agent: Agent::new(environment, Arc::new(NoBuffers), tools), _home: home }
+        Self { agent: Agent::new(environment, Arc::new(NoBuffers), tools), home }
     }
 
     /// A new session in no workspace.
     pub fn session(&self) -> Arc<Session> {
         self.agent.new_session(None, Arc::new(Nobody)).expect("a session")
+    }
+}
+
+impl World {
+    /// The text of every history in no workspace.
+    pub fn histories(&self) -> Vec<String> {
+        let files = std::fs::read_dir(self.home.path().join("state/history/no-workspace")).expect("a folder");
+        files.map(|file| std::fs::read_to_string(file.unwrap().path()).expect("text")).collect()
     }
 }
 

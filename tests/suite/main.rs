@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
 mod cancel;
+mod cancel_commands;
 mod cancel_tools;
 mod cuts;
 mod editor_laws;

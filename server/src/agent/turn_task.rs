@@ -125,14 +125,10 @@ impl TurnTask {
         arguments: &str,
     ) -> TurnOver {
         let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
-        let outcome = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
-            outcome = command.run(context, arguments) => outcome,
-        };
-        match outcome {
+        match command.run(context, arguments).await {
             Ok(Outcome::Done) => over(StopReason::EndTurn, None),
             Ok(Outcome::Quit) => TurnOver { quit: true, ..over(StopReason::EndTurn, None) },
+            Err(_) if self.cancel.is_cancelled() => over(StopReason::Cancelled, None),
             Err(why) => over(StopReason::Error, Some(why)),
         }
     }
