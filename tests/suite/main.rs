@@ -14,6 +14,7 @@ mod history_kill;
 mod http;
 mod in_process;
 mod official_sdk;
+mod order;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod shown;
