@@ -13,6 +13,7 @@ mod history_disk;
 mod history_kill;
 mod http;
 mod in_process;
+mod many_sessions;
 mod official_sdk;
 mod order;
 mod scripted_claude_checks_requests;
