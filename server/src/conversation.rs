@@ -150,6 +150,11 @@ impl ResultPart {
         Self::Text { text: text.into() }
     }
 
+    /// Whether the API would refuse the part for saying nothing.
+    pub fn is_blank(&self) -> bool {
+        matches!(self, Self::Text { text } if text.trim().is_empty())
+    }
+
     fn weight_bytes(&self) -> usize {
         // An image costs about as many tokens whatever its size in bytes.
         const IMAGE_BYTES: usize = 4800;

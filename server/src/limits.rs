@@ -73,6 +73,8 @@ pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
 
 /// A history file that can be loaded.
 pub const HISTORY_FILE_MAX_BYTES: usize = 512 << 20;
+/// Lines of a history that wait in memory while the disk takes none.
+pub const HISTORY_UNWRITTEN_MAX_BYTES: usize = 64 << 20;
 /// Histories that are listed.
 pub const HISTORY_LIST_MAX: usize = 200;
 /// Second names that are tried for a history whose name is taken.

@@ -35,14 +35,10 @@ impl<'a> Driver<'a> {
         state: &'a mut State,
         cancel: &'a CancellationToken,
         model: String,
-        info: ModelInfo,
     ) -> Self {
-        let bounds = Bounds {
-            rounds_max: state.settings.max_rounds,
-            retries_max: state.settings.retries,
-            context_size: info.context_size,
-        };
+        let bounds = Bounds { rounds_max: state.settings.max_rounds, retries_max: state.settings.retries };
         let turn = Turn::new(bounds, state.ledger.context_used(), state.ask_about_repeats);
+        let info = ModelInfo::default();
         Self { session, state, cancel, model, info, turn, work: Work::default() }
     }
 
@@ -63,6 +59,10 @@ impl<'a> Driver<'a> {
     async fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Append(message) => self.append(message).await,
+            Effect::LearnModel => {
+                let (agent, model) = (std::sync::Arc::clone(&self.session.agent), self.model.clone());
+                self.work.learn(Box::pin(async move { agent.model_info(&model).await }));
+            }
             Effect::AskModel => {
                 let request = self.session.agent.claude.ask(&self.request());
                 self.work.ask(Box::pin(request));
@@ -90,6 +90,10 @@ impl<'a> Driver<'a> {
         };
         match happened {
             Happened::Event(event) => event,
+            Happened::Learned(info) => {
+                self.info = info;
+                Event::ModelLearned { context_size: info.context_size }
+            }
             Happened::Stream(StreamEvent::Text(text)) => Event::TextArrived(text),
             Happened::Stream(StreamEvent::Thinking(text)) => Event::ThoughtArrived(text),
             Happened::Stream(StreamEvent::ToolUse { id, name, input, defect }) => {
@@ -138,13 +142,21 @@ impl<'a> Driver<'a> {
             result = saved => result,
             () = patience => return,
         };
-        if let Ok(Err(error)) = result {
-            let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
-            let text = format!(
-                "the history {} cannot be written ({error}): the conversation goes on, but this part is not kept",
-                path.unwrap_or_default()
-            );
-            self.session.notice(NoticeLevel::Error, text);
+        let was_behind = std::mem::replace(&mut self.state.is_behind, matches!(result, Ok(Err(_))));
+        match result {
+            Ok(Err(error)) if !was_behind => {
+                let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
+                let text = format!(
+                    "the history {} cannot be written ({error}): the conversation goes on, and is written when it can be",
+                    path.unwrap_or_default()
+                );
+                self.session.notice(NoticeLevel::Error, text);
+            }
+            Ok(Ok(())) if was_behind => {
+                let text = "the history is written again, and nothing is missing in it";
+                self.session.notice(NoticeLevel::Info, text);
+            }
+            _ => {}
         }
     }
 
@@ -255,6 +267,11 @@ impl<'a> Driver<'a> {
     /// Compacts now, at the user's wish, outside of a turn's loop.
     pub(super) async fn compact_only(mut self) -> Result<(u64, u64), String> {
         let before = self.state.ledger.context_used();
+        self.info = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err("stopped".to_owned()),
+            info = self.session.agent.model_info(&self.model) => info,
+        };
         match self.compact().await {
             Event::Compacted(Compaction::Freed { context_used }) => Ok((before, context_used)),
             Event::Compacted(Compaction::Failed(why)) => Err(why),

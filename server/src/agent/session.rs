@@ -63,6 +63,8 @@ pub(super) struct State {
     pub(super) ask_about_repeats: bool,
     pub(super) settings: Settings,
     pub(super) custom: CustomCommands,
+    /// The disk did not take the last lines of the history, and the user was told.
+    pub(super) is_behind: bool,
     /// The day that the model was last told.
     pub(super) told_date: Option<jiff::civil::Date>,
 }
@@ -130,6 +132,15 @@ impl Session {
 
     /// Begins a turn and gives its id at once. What comes of it arrives through the outbox.
     pub fn prompt(self: &Arc<Self>, prompt: Prompt) -> Result<String, Refused> {
+        self.prompt_announced(prompt, |_| ())
+    }
+
+    /// The same; `announce` gets the turn's id before anything of the turn can happen.
+    pub fn prompt_announced(
+        self: &Arc<Self>,
+        prompt: Prompt,
+        announce: impl FnOnce(&str),
+    ) -> Result<String, Refused> {
         let cancel = CancellationToken::new();
         {
             let mut slot = self.slot();
@@ -140,6 +151,7 @@ impl Session {
             }
         }
         let turn_id = format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1);
+        announce(&turn_id);
         let (session, id) = (Arc::clone(self), turn_id.clone());
         tokio::spawn(async move { session.see_through(id, prompt, cancel).await });
         Ok(turn_id)
@@ -169,16 +181,15 @@ impl Session {
             }
             freed.await;
         }
-        let (history, used) = {
-            let mut state = self.state.lock().await;
-            (state.history.take(), state.header.is_some())
-        };
-        match history {
-            Some(history) if used => history.close().await,
+        // Held until the history is closed: who closes a session that is being closed waits for that, too.
+        let mut state = self.state.lock().await;
+        match state.history.take() {
+            Some(history) if state.header.is_some() => history.close().await,
             // It stays behind as an empty file when this fails, and is not listed.
             Some(history) => drop(history.discard().await),
             None => {}
         }
+        drop(state);
         self.agent.forget(&self.id);
         self.outbox.close();
     }
@@ -191,9 +202,12 @@ impl Session {
             error: Some(format!("Airlock itself failed in this turn, which is a bug: {error}")),
             quit: false,
         });
-        // Free the slot first: who sees the end may send the next prompt at once.
-        *self.slot() = if end.quit { Slot::Closed } else { Slot::Idle };
-        self.outbox.push(Update::TurnEnd { turn_id, stop_reason: end.stop_reason, error: end.error });
+        {
+            // Both at once: who sees the end may send the next prompt, and nothing of that one may come before the end.
+            let mut slot = self.slot();
+            self.outbox.push(Update::TurnEnd { turn_id, stop_reason: end.stop_reason, error: end.error });
+            *slot = if end.quit { Slot::Closed } else { Slot::Idle };
+        }
         self.slot_freed.notify_waiters();
         if end.quit {
             self.close().await;
@@ -215,6 +229,7 @@ impl Session {
         let model = state.model.clone();
         self.set_model(state, &model);
         state.history = Some(history);
+        state.is_behind = false;
         if let Some(message) = to_append {
             // What follows is waited for, and lines are written in order.
             drop(state.write(Entry::Message(message)).await);
@@ -301,6 +316,7 @@ impl State {
             ask_about_repeats: true,
             settings,
             custom,
+            is_behind: false,
             told_date: None,
         }
     }

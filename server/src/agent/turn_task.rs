@@ -44,18 +44,17 @@ impl TurnTask {
     }
 
     async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
+        // The API refuses it, and then every later request that has it.
+        if prompt.text.trim().is_empty() {
+            return over(StopReason::Error, Some("the prompt is empty: write something".to_owned()));
+        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
-        let info = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
-            info = self.session.agent.model_info(&model) => info,
-        };
         let today = jiff::Zoned::now().date();
         let untold = (state.told_date != Some(today)).then_some(today);
         state.told_date = Some(today);
         let message = prompt.into_message(untold);
-        Driver::new(&self.session, state, &self.cancel, model, info).run(message).await
+        Driver::new(&self.session, state, &self.cancel, model).run(message).await
     }
 
     /// With the first prompt of a session: what stays the same for the whole of it.
@@ -126,14 +125,10 @@ impl TurnTask {
         arguments: &str,
     ) -> TurnOver {
         let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
-        let outcome = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
-            outcome = command.run(context, arguments) => outcome,
-        };
-        match outcome {
+        match command.run(context, arguments).await {
             Ok(Outcome::Done) => over(StopReason::EndTurn, None),
             Ok(Outcome::Quit) => TurnOver { quit: true, ..over(StopReason::EndTurn, None) },
+            Err(_) if self.cancel.is_cancelled() => over(StopReason::Cancelled, None),
             Err(why) => over(StopReason::Error, Some(why)),
         }
     }

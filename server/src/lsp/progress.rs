@@ -14,15 +14,15 @@ use tower_lsp::ls_types::{
     WorkDoneProgressEnd, WorkDoneProgressReport,
 };
 
-/// The turns in work, by session.
+/// The turns in work, by session, the oldest first. A turn may begin before the editor has seen the end of the last.
 #[derive(Default)]
-pub(super) struct Progresses(DashMap<String, Arc<Progress>>);
+pub(super) struct Progresses(DashMap<String, Vec<Arc<Progress>>>);
 
 struct Progress {
     token: ProgressToken,
     session: Arc<Session>,
     turn_id: String,
-    /// Held while something is sent, so that nothing comes before the begin or after the end.
+    /// Held while the begin is sent, so that nothing comes before it.
     stage: Mutex<Stage>,
 }
 
@@ -43,7 +43,7 @@ impl Progresses {
             turn_id: turn_id.to_owned(),
             stage: Mutex::new(Stage::Offered),
         });
-        self.0.insert(session.id().to_owned(), Arc::clone(&progress));
+        self.0.entry(session.id().to_owned()).or_default().push(Arc::clone(&progress));
         let client = client.clone();
         tokio::spawn(async move {
             let offered = client.create_work_done_progress(progress.token.clone());
@@ -67,38 +67,56 @@ impl Progresses {
 
     /// Shows what a session's update means for its turn's progress.
     pub(super) async fn follow(&self, client: &Client, session_id: &str, update: &Update) {
-        let (ended, message) = match update {
-            Update::ToolCall(call) => (None, Some(call.title.clone())),
-            Update::TurnEnd { turn_id, .. } => (Some(turn_id), None),
-            _ => return,
-        };
-        let Some(progress) = self.0.get(session_id).map(|entry| Arc::clone(&entry)) else {
-            return;
-        };
-        let mut stage = progress.stage.lock().await;
-        match ended {
-            Some(turn_id) if *turn_id == progress.turn_id => {
-                self.0.remove_if(session_id, |_, current| current.turn_id == *turn_id);
-                let begun = std::mem::replace(&mut *stage, Stage::Ended) == Stage::Begun;
-                if begun {
-                    progress.send(client, WorkDoneProgress::End(WorkDoneProgressEnd { message: None })).await;
+        match update {
+            Update::ToolCall(call) => {
+                let current = self.0.get(session_id).and_then(|all| all.first().cloned());
+                if let Some(progress) = current {
+                    progress.report(client, call.title.clone()).await;
                 }
             }
-            None if *stage == Stage::Begun => {
-                let report = WorkDoneProgressReport { cancellable: Some(true), message, percentage: None };
-                progress.send(client, WorkDoneProgress::Report(report)).await;
+            Update::TurnEnd { turn_id, .. } => {
+                if let Some(progress) = self.take(session_id, turn_id) {
+                    progress.end(client).await;
+                }
             }
             _ => {}
         }
     }
 
+    fn take(&self, session_id: &str, turn_id: &str) -> Option<Arc<Progress>> {
+        let mut all = self.0.get_mut(session_id)?;
+        let index = all.iter().position(|progress| progress.turn_id == turn_id)?;
+        let taken = all.remove(index);
+        drop(all);
+        self.0.remove_if(session_id, |_, all| all.is_empty());
+        Some(taken)
+    }
+
     /// The session whose progress has this token.
     pub(super) fn session_of(&self, token: &ProgressToken) -> Option<Arc<Session>> {
-        self.0.iter().find(|entry| entry.token == *token).map(|entry| Arc::clone(&entry.session))
+        let of_token = |all: &Vec<Arc<Progress>>| {
+            all.iter().find(|progress| progress.token == *token).map(|progress| Arc::clone(&progress.session))
+        };
+        self.0.iter().find_map(|all| of_token(&all))
     }
 }
 
 impl Progress {
+    async fn report(&self, client: &Client, message: String) {
+        if *self.stage.lock().await == Stage::Begun {
+            let (cancellable, message) = (Some(true), Some(message));
+            let report = WorkDoneProgressReport { cancellable, message, percentage: None };
+            self.send(client, WorkDoneProgress::Report(report)).await;
+        }
+    }
+
+    async fn end(&self, client: &Client) {
+        let begun = std::mem::replace(&mut *self.stage.lock().await, Stage::Ended) == Stage::Begun;
+        if begun {
+            self.send(client, WorkDoneProgress::End(WorkDoneProgressEnd { message: None })).await;
+        }
+    }
+
     async fn send(&self, client: &Client, value: WorkDoneProgress) {
         let params =
             ProgressParams { token: self.token.clone(), value: ProgressParamsValue::WorkDone(value) };

@@ -78,7 +78,7 @@ impl Server {
     }
 
     async fn session_list(&self, params: wire::ListSessions) -> Result<wire::SessionList> {
-        methods::session_list::run(&self.shared, &params)
+        methods::session_list::run(&self.shared, &params).await
     }
 
     async fn session_load(&self, params: wire::LoadSession) -> Result<wire::SessionOpened> {
@@ -186,10 +186,14 @@ impl Shared {
         if prompt.text.len() > crate::limits::PROMPT_MAX_BYTES {
             return Err(failed(format!("a prompt may have {} bytes", crate::limits::PROMPT_MAX_BYTES)));
         }
-        let turn_id = session.prompt(prompt).map_err(|refused: Refused| failed(refused))?;
-        if self.traits().shows_progress {
-            self.progresses.begin(&self.client, session, &turn_id);
-        }
+        // Before the turn runs: it may be over at once, and its end must find the progress that it ends.
+        let announce = |turn_id: &str| {
+            if self.traits().shows_progress {
+                self.progresses.begin(&self.client, session, turn_id);
+            }
+        };
+        let begun = session.prompt_announced(prompt, announce);
+        let turn_id = begun.map_err(|refused: Refused| failed(refused))?;
         Ok(wire::TurnBegun { session_id: session.id().to_owned(), turn_id })
     }
 

@@ -233,6 +233,11 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
+    /// Its id, by which the server may withdraw it.
+    pub fn id(&self) -> &Value {
+        &self.id
+    }
+
     /// Answers it.
     pub fn respond(self, result: Value) {
         self.send(&json!({"jsonrpc": "2.0", "id": self.id, "result": result}));

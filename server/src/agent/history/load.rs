@@ -41,6 +41,8 @@ impl Loaded {
         }
         let (conversation, to_append) = repair(std::mem::take(&mut loaded.conversation));
         loaded.conversation = conversation;
+        // Else the user would see calls that never end.
+        loaded.transcript.extend(to_append.clone());
         loaded.to_append = to_append;
         loaded
     }
@@ -103,6 +105,16 @@ mod tests {
         let loaded = Loaded::from_bytes(&file(&entries));
         assert_eq!(loaded.conversation[0], Message::user("summary"));
         assert_eq!((loaded.conversation.len(), loaded.transcript.len()), (2, 2));
+    }
+
+    #[test]
+    fn a_call_that_was_interrupted_is_shown_with_its_end() {
+        let call =
+            Block::ToolUse { id: "1".into(), name: "bash".into(), input: serde_json::Value::default() };
+        let messages = [Message::user("go"), Message::assistant(vec![call])];
+        let loaded = Loaded::from_bytes(&file(&messages.map(Entry::Message)));
+        assert_eq!(loaded.transcript, loaded.conversation);
+        assert_eq!(loaded.transcript.last(), loaded.to_append.as_ref());
     }
 
     #[test]

@@ -26,13 +26,13 @@ pub struct Bounds {
     pub rounds_max: u32,
     /// How often a request is tried again.
     pub retries_max: u32,
-    /// Tokens of the model's window.
-    pub context_size: u64,
 }
 
 /// One turn.
 pub struct Turn {
     bounds: Bounds,
+    /// Tokens of the model's window.
+    context_size: u64,
     phase: Phase,
     rounds: u32,
     /// Failed tries of the present round.
@@ -45,6 +45,10 @@ pub struct Turn {
 }
 
 enum Phase {
+    /// Before the prompt.
+    Waiting,
+    /// What the model can do is being found out.
+    Learning,
     /// The model is asked. Holds the calls that were shown and wait for the message's end.
     Asking {
         calls: Vec<ToolCall>,
@@ -61,8 +65,16 @@ impl Turn {
     /// A turn that has not begun. `context_used` is what the conversation fills of the window already.
     pub fn new(bounds: Bounds, context_used: u64, ask_about_repeats: bool) -> Self {
         let repeats = Repeats::new(ask_about_repeats.then_some(TURN_SAME_CALL_MAX));
-        let phase = Phase::Asking { calls: Vec::new() };
-        Self { bounds, phase, rounds: 0, failures: 0, repeats, context_used, just_compacted: false }
+        Self {
+            bounds,
+            context_size: u64::MAX,
+            phase: Phase::Waiting,
+            rounds: 0,
+            failures: 0,
+            repeats,
+            context_used,
+            just_compacted: false,
+        }
     }
 
     /// Takes what happened and says what to do, in order. After the end it does nothing.
@@ -71,10 +83,13 @@ impl Turn {
         match (phase, event) {
             (Phase::Ended, _) => Vec::new(),
             (phase, Event::Cancelled { salvage }) => self.cancelled(phase, salvage),
-            (Phase::Asking { .. }, Event::Prompted(message)) => {
-                let mut effects = vec![self.append(message)];
-                effects.extend(self.ask());
-                effects
+            (Phase::Waiting, Event::Prompted(message)) => {
+                self.phase = Phase::Learning;
+                vec![self.append(message), Effect::LearnModel]
+            }
+            (Phase::Learning, Event::ModelLearned { context_size }) => {
+                self.context_size = context_size;
+                self.ask()
             }
             (Phase::Asking { calls }, Event::TextArrived(text)) => {
                 self.phase = Phase::Asking { calls };
@@ -136,7 +151,7 @@ impl Turn {
             let text = format!("stopped after {} rounds: say \"go on\" to continue", self.rounds);
             return vec![notice(NoticeLevel::Warning, text), self.end(StopReason::MaxTurnRequests, None)];
         }
-        if self.context_used * 100 >= self.bounds.context_size * COMPACT_AT_PERCENT {
+        if self.context_used * 100 / COMPACT_AT_PERCENT >= self.context_size {
             return self.compact();
         }
         self.ask_model()
@@ -314,7 +329,12 @@ impl Turn {
                 effects.push(self.append(batch.into_results()));
                 effects
             }
-            Phase::BackingOff | Phase::Compacting | Phase::AskingUser | Phase::Ended => Vec::new(),
+            Phase::Waiting
+            | Phase::Learning
+            | Phase::BackingOff
+            | Phase::Compacting
+            | Phase::AskingUser
+            | Phase::Ended => Vec::new(),
         };
         effects.push(self.end(StopReason::Cancelled, None));
         effects

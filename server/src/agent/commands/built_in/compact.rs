@@ -18,8 +18,7 @@ impl BuiltIn for Compact {
                 return Err("there is nothing to summarise yet".to_owned());
             }
             let model = state.model.clone();
-            let info = session.agent.model_info(&model).await;
-            let (before, after) = Driver::new(session, state, cancel, model, info).compact_only().await?;
+            let (before, after) = Driver::new(session, state, cancel, model).compact_only().await?;
             session.say(format!("About {before} tokens became about {after}."));
             Ok(Outcome::Done)
         })

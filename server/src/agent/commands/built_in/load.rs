@@ -1,6 +1,6 @@
 //! `/load`: goes on with a conversation that was kept.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, from_disk};
 use crate::agent::history::{Entry, HistoryFolder};
 use crate::agent::update::NoticeLevel;
 use futures::future::BoxFuture;
@@ -18,18 +18,20 @@ impl BuiltIn for Load {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, .. } = context;
+            let CommandContext { session, state, cancel } = context;
             let folder = HistoryFolder::of(&session.agent.environment, session.workspace.as_ref());
             let id = match arguments.trim() {
                 "" => {
                     let own = state.history.as_ref().map(|history| history.id().to_owned());
-                    let listed = folder.list().map_err(|error| error.to_string())?;
+                    let folder = folder.clone();
+                    let listed = from_disk(cancel, move || folder.list()).await?;
                     let latest = listed.into_iter().find(|summary| Some(&summary.id) != own.as_ref());
                     latest.ok_or("there is no earlier conversation in this workspace")?.id
                 }
                 id => id.to_owned(),
             };
-            let (history, loaded) = folder.open_latest(&id).map_err(|error| error.to_string())?;
+            let wanted = id.clone();
+            let (history, loaded) = from_disk(cancel, move || folder.open_latest(&wanted)).await?;
             if let Some(left) = state.history.take() {
                 // Whoever opens this session by its own id later gets the conversation that went on.
                 let pointer = left.append(Entry::ContinuedIn { id: history.id().to_owned() }).await;

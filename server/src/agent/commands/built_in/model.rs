@@ -1,6 +1,6 @@
 //! `/model`: which model answers.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::history::Entry;
 use futures::future::BoxFuture;
 
@@ -17,14 +17,14 @@ impl BuiltIn for Model {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, .. } = context;
+            let CommandContext { session, state, cancel } = context;
             let name = arguments.trim();
             if name.is_empty() {
                 session.say(format!("The model is `{}`. `/model NAME` chooses another.", state.model));
                 return Ok(Outcome::Done);
             }
             // A model that the API does not know is refused now; when the API cannot be reached, its word comes later.
-            if let Err(failure) = session.agent.ask_model_info(name).await
+            if let Err(failure) = unless_stopped(cancel, session.agent.ask_model_info(name)).await?
                 && failure.unknown_model
             {
                 return Err(failure.message);

@@ -1,11 +1,12 @@
 //! `/trust`: lets the workspace's own instructions, commands and configuration count.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::{Session, State};
 use crate::paths::WorkspaceRoot;
 use crate::trust::{Survey, survey};
 use futures::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
 
 pub(super) struct Trust;
 
@@ -20,10 +21,10 @@ impl BuiltIn for Trust {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, .. } = context;
+            let CommandContext { session, state, cancel } = context;
             let root = session.workspace.as_ref().ok_or("there is no workspace to trust")?;
             match arguments.trim() {
-                "" => trust(session, state, root).await?,
+                "" => trust(session, state, cancel, root).await?,
                 "off" => {
                     let was = session.agent.trust.revoke(root).map_err(|error| error.to_string())?;
                     reload(session, state);
@@ -40,13 +41,19 @@ impl BuiltIn for Trust {
     }
 }
 
-async fn trust(session: &Session, state: &mut State, root: &WorkspaceRoot) -> Result<(), String> {
+async fn trust(
+    session: &Session,
+    state: &mut State,
+    cancel: &CancellationToken,
+    root: &WorkspaceRoot,
+) -> Result<(), String> {
     let shown = survey(root).map_err(|error| error.to_string())?;
     if shown.files.is_empty() {
         session.say("This workspace has no instructions, commands or configuration of its own.");
         return Ok(());
     }
-    let answer = session.ask(question(root, &shown), state.settings.permission_timeout_s).await;
+    let asked = session.ask(question(root, &shown), state.settings.permission_timeout_s);
+    let answer = unless_stopped(cancel, asked).await?;
     if answer.as_deref() != Some("trust") {
         session.say("It stays untrusted.");
         return Ok(());
