@@ -41,8 +41,9 @@ impl Environment {
         let directories = etcetera::choose_base_strategy()
             .map_err(|_| anyhow::anyhow!("no home directory: set HOME to yours and start again"))?;
         let state_base = directories.state_dir().unwrap_or_else(|| directories.data_dir());
-        let variables =
-            VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)));
+        // One that is not UTF-8 is not one that is not set: it is to be found wrong by who uses it.
+        let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
+        let variables = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
         Ok(Self {
             variables: variables.collect(),
             config_dir: directories.config_dir().join("airlock"),

@@ -100,6 +100,9 @@ pub enum PathError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// A folder by something that is no `file:` URI of this machine.
+    #[error("{0:?} is no folder of this machine; give a file: URI")]
+    NotAFile(String),
     /// The workspace is a file.
     #[error("{} is not a folder; open the folder that holds it", .0.display())]
     NotAFolder(PathBuf),

@@ -1,12 +1,18 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+mod bad_frames;
+mod bad_input;
 mod cancel;
 mod cancel_commands;
 mod cancel_tools;
 mod chat_print;
 mod chat_terminal;
+mod code_actions;
+mod custom_commands;
 mod cuts;
+mod desk;
+mod documents;
 mod editor_laws;
 mod editor_process;
 mod faults;
@@ -18,10 +24,16 @@ mod in_process;
 mod many_sessions;
 mod official_sdk;
 mod order;
+mod plain_client;
+mod progress;
 mod sandbox;
+mod scribbles;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod shown;
+mod slash_commands;
+mod the_key;
 mod tool_output;
+mod trust;
 mod turns;
 mod world;

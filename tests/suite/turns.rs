@@ -57,7 +57,7 @@ async fn a_prompt_that_says_nothing_is_refused_and_spoils_nothing() {
         let updates = editor.turn(&session, nothing).await;
         assert_eq!(
             (stop_reason(&updates), error(&updates)),
-            ("error", "the prompt is empty: write something")
+            ("error", "the prompt is empty: say what to do")
         );
     }
     next_prompt_works(&editor, &claude, &session).await;

@@ -84,7 +84,7 @@ impl Agent {
         let (settings, problems) = config::load(&environment);
         let (tools, left_out) = Registry::new(tools);
         let silence_max = Duration::from_secs(settings.stream_silence_s);
-        let claude = Claude::new(&settings.base_url, settings.api_key.clone(), silence_max);
+        let claude = Claude::new(settings.base_url.clone(), settings.api_key.clone(), silence_max);
         Arc::new(Self {
             trust: TrustStore::new(&environment),
             environment,
@@ -215,11 +215,7 @@ impl Agent {
                 match state {
                     TrustState::Trusted(trusted) => Some(trusted),
                     TrustState::Changed { files } => {
-                        let text = format!(
-                            "this workspace changed since you trusted it ({}): /trust to look again",
-                            files.join(", ")
-                        );
-                        notices.push((NoticeLevel::Warning, text));
+                        notices.push((NoticeLevel::Warning, changed_since_trusted(&files)));
                         None
                     }
                     TrustState::Untrusted => {
@@ -303,6 +299,11 @@ impl Agent {
             _ => Err("there is no such file".to_owned()),
         }
     }
+}
+
+/// Why a workspace that was trusted no longer is.
+fn changed_since_trusted(files: &[String]) -> String {
+    format!("this workspace changed since you trusted it ({}): /trust to look again", files.join(", "))
 }
 
 /// What an untrusted workspace has that trust would make effective.

@@ -132,15 +132,6 @@ impl Session {
 
     /// Begins a turn and gives its id at once. What comes of it arrives through the outbox.
     pub fn prompt(self: &Arc<Self>, prompt: Prompt) -> Result<String, Refused> {
-        self.prompt_announced(prompt, |_| ())
-    }
-
-    /// The same; `announce` gets the turn's id before anything of the turn can happen.
-    pub fn prompt_announced(
-        self: &Arc<Self>,
-        prompt: Prompt,
-        announce: impl FnOnce(&str),
-    ) -> Result<String, Refused> {
         let cancel = CancellationToken::new();
         {
             let mut slot = self.slot();
@@ -151,7 +142,6 @@ impl Session {
             }
         }
         let turn_id = format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1);
-        announce(&turn_id);
         let (session, id) = (Arc::clone(self), turn_id.clone());
         tokio::spawn(async move { session.see_through(id, prompt, cancel).await });
         Ok(turn_id)

@@ -11,7 +11,7 @@ use super::update::{NoticeLevel, StopReason, Update};
 use crate::limits::INSTRUCTIONS_FILE_MAX_BYTES;
 use crate::nearest::nearest;
 use crate::paths::WorkspacePath;
-use crate::trust::TrustState;
+use crate::trust::{TrustState, TrustedWorkspace};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -38,16 +38,16 @@ impl TurnTask {
             Some(command) => self.command(&mut state, prompt, &command).await,
         };
         match ready {
+            // The API refuses an empty text, and would refuse every later request with it.
+            Ok(Ready { prompt, .. }) if prompt.text.trim().is_empty() => {
+                over(StopReason::Error, Some("the prompt is empty: say what to do".to_owned()))
+            }
             Ok(Ready { prompt, model }) => self.ask_model(&mut state, prompt, model).await,
             Err(over) => over,
         }
     }
 
     async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
-        // The API refuses it, and then every later request that has it.
-        if prompt.text.trim().is_empty() {
-            return over(StopReason::Error, Some("the prompt is empty: write something".to_owned()));
-        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
         let today = jiff::Zoned::now().date();
@@ -76,22 +76,29 @@ impl TurnTask {
 
     fn system_prompt(&self) -> String {
         let name = self.session.workspace.as_ref().map(|root| root.name());
-        let mut instructions = Vec::new();
-        if let Some(TrustState::Trusted(trusted)) =
-            self.session.agent.trust_of(self.session.workspace.as_ref())
-        {
-            for file in INSTRUCTION_FILES {
-                match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
-                    Ok(Some(text)) => {
-                        instructions.push(Instructions { file: file.to_owned(), text });
-                        break;
-                    }
-                    Ok(None) => {}
-                    Err(problem) => self.session.notice(NoticeLevel::Warning, problem.to_string()),
+        let instructions = match self.session.agent.trust_of(self.session.workspace.as_ref()) {
+            Some(TrustState::Trusted(trusted)) => self.instructions(&trusted),
+            // It may have changed since the session began, and what it says is left out from here on.
+            Some(TrustState::Changed { files }) => {
+                self.session.notice(NoticeLevel::Warning, super::changed_since_trusted(&files));
+                None
+            }
+            _ => None,
+        };
+        system_prompt(name.as_deref(), instructions.as_slice())
+    }
+
+    /// The workspace's own instructions: of the files that may hold them, the first that is there.
+    fn instructions(&self, trusted: &TrustedWorkspace) -> Option<Instructions> {
+        INSTRUCTION_FILES.into_iter().find_map(|file| {
+            match trusted.read_text(file, INSTRUCTIONS_FILE_MAX_BYTES) {
+                Ok(text) => Some(Instructions { file: file.to_owned(), text: text? }),
+                Err(problem) => {
+                    self.session.notice(NoticeLevel::Warning, problem.to_string());
+                    None
                 }
             }
-        }
-        system_prompt(name.as_deref(), &instructions)
+        })
     }
 
     /// A slash command: its answer ends the turn, or it stands for a prompt.
@@ -125,6 +132,8 @@ impl TurnTask {
         arguments: &str,
     ) -> TurnOver {
         let context = CommandContext { session: &self.session, state, cancel: &self.cancel };
+        // Not dropped on a cancel: a command that is half done would leave conversation and history at odds. Those
+        // that wait for somebody look at the cancel themselves.
         match command.run(context, arguments).await {
             Ok(Outcome::Done) => over(StopReason::EndTurn, None),
             Ok(Outcome::Quit) => TurnOver { quit: true, ..over(StopReason::EndTurn, None) },

@@ -6,6 +6,7 @@ use super::models::ModelInfo;
 use super::wire::{API_VERSION, MessageRequest, WireModel};
 use crate::conversation::Block;
 use crate::limits::{CONNECT_MAX_MS, ERROR_BODY_MAX_BYTES, MODEL_INFO_MAX_MS};
+use crate::problem::Problem;
 use crate::secret::Secret;
 use bytes::Bytes;
 use futures::StreamExt;
@@ -20,15 +21,15 @@ use std::time::Duration;
 pub struct Claude {
     /// Made at the first request: loading the certificates takes longer than `initialize` may.
     http: OnceLock<reqwest::Client>,
-    base_url: String,
+    base_url: Result<String, Problem>,
     key: Option<Secret>,
     silence_max: Duration,
 }
 
 impl Claude {
-    /// A client for `base_url`, without a trailing slash. It connects to nothing yet.
-    pub fn new(base_url: &str, key: Option<Secret>, silence_max: Duration) -> Self {
-        Self { http: OnceLock::new(), base_url: base_url.to_owned(), key, silence_max }
+    /// A client for `base_url`, without a trailing slash. It connects to nothing yet; without a URL it never does.
+    pub fn new(base_url: Result<String, Problem>, key: Option<Secret>, silence_max: Duration) -> Self {
+        Self { http: OnceLock::new(), base_url, key, silence_max }
     }
 
     /// Asks for a message. The answer arrives through the stream. The request is written down at once, so the
@@ -45,7 +46,7 @@ impl Claude {
     async fn send(&self, body: String, model: &str) -> Result<MessageStream, Failure> {
         let sent = self
             .http()?
-            .post(format!("{}/v1/messages", self.base_url))
+            .post(format!("{}/v1/messages", self.base_url()?))
             .headers(self.headers()?)
             .header("content-type", "application/json")
             .body(body)
@@ -68,9 +69,9 @@ impl Claude {
     /// Asks for a model's properties.
     pub async fn model_info(&self, model: &str) -> Result<ModelInfo, Failure> {
         let fetch = async {
-            let mut url = reqwest::Url::parse(&format!("{}/v1/models", self.base_url)).map_err(|error| {
-                Failure::lasting(format!("the base URL {:?} is wrong: {error}", self.base_url))
-            })?;
+            let base_url = self.base_url()?;
+            let mut url = reqwest::Url::parse(&format!("{base_url}/v1/models"))
+                .map_err(|error| Failure::lasting(format!("the base URL {base_url:?} is wrong: {error}")))?;
             if let Ok(mut segments) = url.path_segments_mut() {
                 segments.push(model);
             }
@@ -103,6 +104,18 @@ impl Claude {
             .build()
             .map_err(|error| Failure::lasting(format!("cannot set up HTTPS: {error}")))?;
         Ok(self.http.get_or_init(|| client))
+    }
+
+    /// Where the API is. No other place is taken instead: it would get the key.
+    fn base_url(&self) -> Result<&str, Failure> {
+        self.base_url.as_deref().map_err(|problem| {
+            Failure::lasting(format!("nothing is sent until this is corrected: {problem}"))
+        })
+    }
+
+    /// The same, for people.
+    fn place(&self) -> &str {
+        self.base_url.as_deref().unwrap_or("the API")
     }
 
     fn headers(&self) -> Result<HeaderMap, Failure> {
@@ -139,11 +152,11 @@ impl Claude {
         while let Some(source) = cause.source() {
             cause = source;
         }
-        Failure::passing(format!("cannot reach {}: {cause}", self.base_url))
+        Failure::passing(format!("cannot reach {}: {cause}", self.place()))
     }
 
     fn silence(&self) -> Failure {
-        Failure::passing(format!("{} does not answer", self.base_url))
+        Failure::passing(format!("{} does not answer", self.place()))
     }
 }
 

@@ -54,8 +54,10 @@ impl<'t> Source<'t> {
 
     /// What is wrong with a key.
     pub(super) fn problem(&self, line: usize, key: &str, fault: Fault) -> Problem {
-        // Escaped: a quoted key may hold anything, and a workspace's is not the user's.
-        let what = format!("{}: {}", key.escape_debug(), fault.what);
+        // Escaped: a quoted key may hold anything, and a workspace's is not the user's. Not at all where it is an API
+        // key in the wrong place.
+        let shown = if key.starts_with("sk-") { "sk-…".to_owned() } else { key.escape_debug().to_string() };
+        let what = format!("{shown}: {}", fault.what);
         Problem::at_line(self.path, line, what, fault.advice)
     }
 

@@ -1,6 +1,7 @@
 //! Every setting, with its default.
 
 use crate::limits;
+use crate::problem::Problem;
 use crate::secret::Secret;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,8 +11,9 @@ use std::path::PathBuf;
 pub struct Settings {
     /// The key for the Messages API.
     pub api_key: Option<Secret>,
-    /// Where the Messages API is: `http` or `https`, without a slash at its end.
-    pub base_url: String,
+    /// Where the Messages API is: `http` or `https`, without a slash at its end. What cannot be used stays an error:
+    /// another server than the one that the user meant must not get the key.
+    pub base_url: Result<String, Problem>,
     /// The model to ask.
     pub model: String,
     /// The most that one answer may hold, in tokens.
@@ -77,7 +79,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             api_key: None,
-            base_url: "https://api.anthropic.com".to_owned(),
+            base_url: Ok("https://api.anthropic.com".to_owned()),
             model: "claude-sonnet-5".to_owned(),
             max_tokens: 8096,
             use_sandbox: true,

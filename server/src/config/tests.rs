@@ -59,7 +59,7 @@ fn every_key_of_the_file_is_used() {
     assert_eq!(problems, [""; 0]);
     assert!(user::KEYS.iter().all(|key| EVERYTHING.contains(key)));
     assert!(settings.api_key.is_some_and(|key| key.expose() == "sk-file"));
-    assert_eq!(settings.base_url, "http://localhost:1");
+    assert_eq!(settings.base_url.as_deref(), Ok("http://localhost:1"));
     assert_eq!(settings.isolation, IsolationWish::Container);
     assert_eq!(settings.max_rounds, 5);
     assert_eq!(settings.max_session_cost_usd, Some(2.0));
@@ -89,11 +89,46 @@ fn variables_win_over_the_file() {
     let (settings, problems) = load_from(EVERYTHING, &variables);
     assert_eq!(problems, [""; 0]);
     assert!(settings.api_key.is_some_and(|key| key.expose() == "sk-env"));
-    assert_eq!(settings.base_url, "https://e.example");
+    assert_eq!(settings.base_url.as_deref(), Ok("https://e.example"));
     assert_eq!(settings.model, "from-env");
     assert_eq!(settings.max_tokens, 7);
     assert_eq!(settings.safedir, Some("/e".into()));
     assert!(settings.use_sandbox);
+}
+
+#[test]
+fn a_base_url_that_cannot_be_used_is_not_replaced_by_another() {
+    let place = |file: &str, variables: &[(&str, &str)]| {
+        let (settings, problems) = load_from(file, variables);
+        settings.base_url.map_err(|problem| {
+            assert!(!problems.is_empty(), "it is told as well");
+            problem.place
+        })
+    };
+    let variable = |value| [("ANTHROPIC_BASE_URL", value)];
+    let in_variable = || Err(Place::Variable("ANTHROPIC_BASE_URL".to_owned()));
+    for wrong in ["proxy.example", "ftp://proxy.example", " ", "https://u:p@proxy.example"] {
+        assert_eq!(place("", &variable(wrong)), in_variable(), "{wrong}");
+        assert_eq!(place("base_url = \"https://f.example\"", &variable(wrong)), in_variable(), "{wrong}");
+    }
+    for file in [
+        "base_url = \"proxy.example\"",
+        "base_url = 7",
+        "base_ulr = \"https://proxy.example\"",
+        "base_url = \"https://proxy.example",
+    ] {
+        assert!(place(file, &[]).is_err(), "{file}");
+        let over = place(file, &variable("https://e.example"));
+        assert_eq!(over.as_deref(), Ok("https://e.example"), "{file}");
+    }
+    assert_eq!(place("model = ", &[]).as_deref(), Ok("https://api.anthropic.com"));
+}
+
+#[test]
+fn a_key_that_cannot_be_used_is_not_replaced_by_another() {
+    let (settings, problems) = load_from("api_key = \"sk-file\"", &[("ANTHROPIC_API_KEY", "sk env")]);
+    assert!(settings.api_key.is_none());
+    assert_eq!(problems.len(), 1);
 }
 
 #[test]
@@ -104,7 +139,7 @@ fn a_relative_safedir_variable_begins_where_the_process_was_started() {
 }
 
 #[test]
-fn an_invalid_variable_is_named_and_leaves_the_file_s_value() {
+fn an_invalid_variable_is_named_and_leaves_the_file_s_value_but_for_the_key_and_its_place() {
     let variables = [
         ("ANTHROPIC_API_KEY", "   "),
         ("ANTHROPIC_BASE_URL", "nonsense"),
@@ -113,7 +148,10 @@ fn an_invalid_variable_is_named_and_leaves_the_file_s_value() {
         ("USE_SANDBOX", "perhaps"),
     ];
     let (settings, problems) = load_from(EVERYTHING, &variables);
-    assert!(settings == load_from(EVERYTHING, &[]).0);
+    assert!(settings.base_url.is_err() && settings.api_key.is_none());
+    let file = load_from(EVERYTHING, &[]).0;
+    let (api_key, base_url) = (file.api_key.clone(), file.base_url.clone());
+    assert!(Settings { api_key, base_url, ..settings } == file);
     assert_eq!(problems.len(), variables.len());
     for ((name, _), problem) in variables.iter().zip(problems) {
         assert!(problem.starts_with(&format!("environment variable {name}: ")), "{problem}");

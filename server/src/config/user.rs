@@ -4,6 +4,7 @@ use super::check::{self, Fault, fault};
 use super::file::{Entry, Source, Value, unknown_key};
 use super::settings::{IsolationWish, Prices, Settings};
 use crate::limits;
+use crate::nearest::nearest;
 use crate::problem::Problem;
 use crate::storage;
 use std::collections::BTreeMap;
@@ -38,19 +39,30 @@ pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Pro
         Err(error) => {
             let what = format!("cannot be read: {error}");
             let advice = "correct that; until then nothing in this file is used";
-            problems.push(Problem::in_file(path, what, advice));
-            return;
+            let problem = Problem::in_file(path, what, advice);
+            // It may say where requests go.
+            settings.base_url = Err(problem.clone());
+            return problems.push(problem);
         }
     };
     let source = Source { path, text: &text };
     match source.entries() {
-        Err(problem) => problems.push(problem),
+        Err(problem) => {
+            if text.contains("base_url") {
+                settings.base_url = Err(problem.clone());
+            }
+            problems.push(problem);
+        }
         Ok(entries) => {
             for Entry { key, line, value } in entries {
                 if key == "prices" {
                     set_prices(&source, line, value, &mut settings.prices, problems);
                 } else if let Err(fault) = set(settings, &key, &value) {
-                    problems.push(source.problem(line, &key, fault));
+                    let problem = source.problem(line, &key, fault);
+                    if nearest(&key, KEYS) == Some("base_url") {
+                        settings.base_url = Err(problem.clone());
+                    }
+                    problems.push(problem);
                 }
             }
         }
@@ -61,7 +73,7 @@ fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Faul
     let seconds = 1..=limits::SETTING_TIME_MAX_S;
     match key {
         "api_key" => settings.api_key = Some(check::api_key(value.text()?)?),
-        "base_url" => settings.base_url = check::base_url(value.text()?)?,
+        "base_url" => settings.base_url = Ok(check::base_url(value.text()?)?),
         "isolation" => settings.isolation = isolation(settings, value)?,
         "max_rounds" => settings.max_rounds = rounds(value)?,
         "max_session_cost_usd" => settings.max_session_cost_usd = Some(check::usd(value.number()?)?),

@@ -1,4 +1,5 @@
-//! The environment variables that set something. An invalid one leaves what the file or the default said.
+//! The environment variables that set something. An invalid one leaves what the file or the default said, but for
+//! the key and where it is sent: those that belong to each other must not be mixed with others.
 
 use super::check::{self, Fault, fault};
 use super::settings::Settings;
@@ -7,19 +8,28 @@ use crate::problem::Problem;
 
 /// Puts what the variables say into the settings.
 pub(super) fn apply(environment: &Environment, settings: &mut Settings, problems: &mut Vec<Problem>) {
+    let mut problem = |name: &str, fault: Fault| {
+        let problem = Problem::in_variable(name, fault.what, fault.advice);
+        problems.push(problem.clone());
+        problem
+    };
+    if let Some(text) = environment.variable("ANTHROPIC_API_KEY") {
+        settings.api_key = match check::api_key(text) {
+            Ok(key) => Some(key),
+            Err(fault) => {
+                problem("ANTHROPIC_API_KEY", fault);
+                None
+            }
+        };
+    }
+    if let Some(text) = environment.variable("ANTHROPIC_BASE_URL") {
+        settings.base_url = check::base_url(text).map_err(|fault| problem("ANTHROPIC_BASE_URL", fault));
+    }
     let mut set = |name: &str, setter: &mut dyn FnMut(&str) -> Result<(), Fault>| {
         if let Some(Err(fault)) = environment.variable(name).map(setter) {
-            problems.push(Problem::in_variable(name, fault.what, fault.advice));
+            problem(name, fault);
         }
     };
-    set("ANTHROPIC_API_KEY", &mut |text| {
-        settings.api_key = Some(check::api_key(text)?);
-        Ok(())
-    });
-    set("ANTHROPIC_BASE_URL", &mut |text| {
-        settings.base_url = check::base_url(text)?;
-        Ok(())
-    });
     set("MODEL", &mut |text| {
         settings.model = check::model(text)?;
         Ok(())

@@ -8,6 +8,7 @@
 //! | the extension's messages | [`protocol`] |
 
 mod asker;
+mod buffers;
 mod client_traits;
 pub mod documents;
 mod folders;
@@ -15,7 +16,10 @@ mod methods;
 mod plain;
 mod progress;
 pub mod protocol;
+#[cfg(test)]
+mod protocol_doc;
 mod pump;
+mod question;
 mod server;
 mod translate;
 pub mod transport;

@@ -1,7 +1,8 @@
 //! Editors that know nothing of the extension: answers become a document, notices become messages, and a question
 //! of one's own is written in a document and asked when it is saved.
 
-use super::protocol::AskArgument;
+use super::protocol::{AskArgument, TurnBegun};
+use super::question;
 use super::server::Shared;
 use crate::agent::update::{NoticeLevel, StopReason, Update};
 use crate::agent::{Prompt, Session};
@@ -10,7 +11,11 @@ use crate::storage;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use tower_lsp::ls_types::{MessageActionItem, MessageType, ShowDocumentParams, Uri};
+use tower_lsp::jsonrpc::Result;
+use tower_lsp::ls_types::request::{ShowDocument, ShowMessageRequest};
+use tower_lsp::ls_types::{
+    MessageActionItem, MessageType, ShowDocumentParams, ShowMessageRequestParams, Uri,
+};
 
 /// Shows a session's updates.
 pub(super) struct PlainView {
@@ -60,10 +65,14 @@ impl PlainView {
         let folder = self.shared.agent.environment().state_dir.join("answers");
         let path = folder.join(format!("{}.md", self.session.id()));
         let before = storage::read_text(&path, PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default();
-        let separator = if before.is_empty() { "" } else { "\n\n---\n\n" };
+        let separator = if before.is_empty() { "" } else { "\n---\n\n" };
         let text = format!("{before}{separator}{answer}\n");
         match storage::replace(&path, text.as_bytes()) {
-            Ok(()) => show_document(&self.shared, &path, answer).await,
+            Ok(()) => {
+                // On its own: an editor that takes its time does not hold up what comes next.
+                let (shared, answer) = (Arc::clone(&self.shared), answer.to_owned());
+                tokio::spawn(async move { show_document(&shared, &path, &answer).await });
+            }
             Err(error) => {
                 self.message(NoticeLevel::Error, &format!("{error}: the answer was: {answer}")).await
             }
@@ -77,8 +86,8 @@ async fn show_document(shared: &Shared, path: &Path, gist: &str) {
     if let (true, Some(uri)) = (shared.traits().shows_documents, Uri::from_file_path(path)) {
         let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
         let deadline = Duration::from_millis(LSP_CLIENT_ANSWER_MAX_MS);
-        shown =
-            matches!(tokio::time::timeout(deadline, shared.client.show_document(params)).await, Ok(Ok(true)));
+        let asked = question::ask::<ShowDocument>(&shared.client, params);
+        shown = matches!(tokio::time::timeout(deadline, asked).await, Ok(Some(answer)) if answer.success);
     }
     if !shown {
         let beginning: String = gist.chars().take(300).collect();
@@ -100,13 +109,14 @@ pub(super) async fn ask_what(shared: &Arc<Shared>, argument: AskArgument) {
     let actions = choices
         .iter()
         .map(|(title, _)| MessageActionItem { title: (*title).to_owned(), properties: Default::default() });
-    let asked = shared.client.show_message_request(
-        MessageType::INFO,
-        "Airlock: what about the selection?",
-        Some(actions.collect()),
-    );
+    let params = ShowMessageRequestParams {
+        typ: MessageType::INFO,
+        message: "Airlock: what about the selection?".to_owned(),
+        actions: Some(actions.collect()),
+    };
+    let asked = question::ask::<ShowMessageRequest>(&shared.client, params);
     let deadline = Duration::from_secs(shared.agent.settings().permission_timeout_s);
-    let Ok(Ok(Some(chosen))) = tokio::time::timeout(deadline, asked).await else {
+    let Ok(Some(Some(chosen))) = tokio::time::timeout(deadline, asked).await else {
         return;
     };
     match choices.iter().find(|(title, _)| *title == chosen.title) {
@@ -136,10 +146,16 @@ async fn open_question(shared: &Arc<Shared>, argument: AskArgument) {
     show_document(shared, &path, "write your question there and save it").await;
 }
 
+/// Whether two paths lead to one file. Editors resolve links in the names of what they open, or do not.
+fn same_file(one: &Path, other: &Path) -> bool {
+    let resolved = |path: &Path| path.canonicalize().ok();
+    let resolve_to_one = || resolved(one).is_some_and(|one| Some(one) == resolved(other));
+    one == other || (one.file_name() == other.file_name() && resolve_to_one())
+}
+
 /// A document was saved: if it is a question, it is asked.
 pub(super) fn question_saved(shared: &Arc<Shared>, uri: &Uri) {
-    let is_question = super::folders::host_path(uri).is_some_and(|path| path == question_path(shared));
-    if !is_question {
+    if !super::folders::host_path(uri).is_some_and(|path| same_file(&path, &question_path(shared))) {
         return;
     }
     let text = match shared.documents.get(uri.as_str()) {
@@ -161,30 +177,32 @@ pub(super) fn question_saved(shared: &Arc<Shared>, uri: &Uri) {
     }
 }
 
-/// Begins a turn in the folder's session.
+/// Begins a turn in the folder's session; why not is told to the user.
 pub(super) async fn begin(shared: &Arc<Shared>, argument: &AskArgument, text: String) {
-    let begun = session_for(shared, argument).and_then(|session| {
-        let context = super::methods::context::of_ask(shared, session.workspace(), argument);
-        shared.begin_turn(&session, Prompt { text, context: vec![context] })
-    });
-    if let Err(error) = begun {
+    if let Err(error) = ask(shared, argument, text).await {
         shared.client.show_message(MessageType::ERROR, format!("Airlock: {}", error.message)).await;
     }
 }
 
+/// Begins a turn about a document, in the session that it names or in its folder's.
+pub(super) async fn ask(shared: &Arc<Shared>, argument: &AskArgument, text: String) -> Result<TurnBegun> {
+    let session = session_for(shared, argument).await?;
+    let context = super::methods::context::of_ask(shared, session.workspace(), argument);
+    shared.begin_turn(&session, Prompt { text, context: vec![context] })
+}
+
 /// The session that a document's questions go to: one a folder.
-pub(super) fn session_for(
-    shared: &Arc<Shared>,
-    argument: &AskArgument,
-) -> tower_lsp::jsonrpc::Result<Arc<Session>> {
+async fn session_for(shared: &Arc<Shared>, argument: &AskArgument) -> Result<Arc<Session>> {
     if let Some(id) = &argument.session_id {
         return shared.session(id);
     }
     let workspace = shared.folders.of_document(&argument.uri);
-    if let Some(session) = shared.plain_sessions.get(&workspace).filter(|session| !session.is_closed()) {
-        return Ok(Arc::clone(&session));
+    // Held while one is opened, so that two questions at once do not open two.
+    let mut sessions = shared.folder_sessions.lock().await;
+    if let Some(session) = sessions.get(&workspace).filter(|session| !session.is_closed()) {
+        return Ok(Arc::clone(session));
     }
-    let session = shared.open(workspace.clone())?;
-    shared.plain_sessions.insert(workspace, Arc::clone(&session));
+    let session = shared.open(workspace.clone()).await?;
+    sessions.insert(workspace, Arc::clone(&session));
     Ok(session)
 }

@@ -1,12 +1,11 @@
 //! `$/progress`: a turn in work, with its current tool, and a way to cancel it.
 
-use crate::agent::Session;
 use crate::agent::update::Update;
+use crate::agent::{Refused, Session};
 use crate::limits::LSP_CLIENT_ANSWER_MAX_MS;
-use dashmap::DashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::Mutex;
 use tower_lsp::Client;
 use tower_lsp::ls_types::notification::Progress as ProgressNotification;
 use tower_lsp::ls_types::{
@@ -14,16 +13,15 @@ use tower_lsp::ls_types::{
     WorkDoneProgressEnd, WorkDoneProgressReport,
 };
 
-/// The turns in work, by session, the oldest first. A turn may begin before the editor has seen the end of the last.
+/// The turns whose end was not told yet, by session and in their order: a quick user begins the next one before that.
 #[derive(Default)]
-pub(super) struct Progresses(DashMap<String, Vec<Arc<Progress>>>);
+pub(super) struct Progresses(Mutex<HashMap<String, VecDeque<Arc<Progress>>>>);
 
 struct Progress {
     token: ProgressToken,
     session: Arc<Session>,
-    turn_id: String,
-    /// Held while the begin is sent, so that nothing comes before it.
-    stage: Mutex<Stage>,
+    /// Held while something is sent, so that nothing comes before the begin or after the end.
+    stage: tokio::sync::Mutex<Stage>,
 }
 
 #[derive(PartialEq)]
@@ -35,15 +33,25 @@ enum Stage {
 }
 
 impl Progresses {
-    /// Shows that a turn is in work, if the editor takes it.
-    pub(super) fn begin(&self, client: &Client, session: &Arc<Session>, turn_id: &str) {
-        let progress = Arc::new(Progress {
-            token: ProgressToken::String(format!("airlock/{}/{turn_id}", session.id())),
-            session: Arc::clone(session),
-            turn_id: turn_id.to_owned(),
-            stage: Mutex::new(Stage::Offered),
-        });
-        self.0.entry(session.id().to_owned()).or_default().push(Arc::clone(&progress));
+    /// Begins a turn and shows that it is in work, if the editor takes it.
+    pub(super) fn begin(
+        &self,
+        client: &Client,
+        session: &Arc<Session>,
+        turn: impl FnOnce() -> Result<String, Refused>,
+    ) -> Result<String, Refused> {
+        let (turn_id, progress) = {
+            // Locked until it is noted: the turn may be over before this function is, and its end must find it.
+            let mut in_work = self.in_work();
+            let turn_id = turn()?;
+            let progress = Arc::new(Progress {
+                token: ProgressToken::String(format!("airlock/{}/{turn_id}", session.id())),
+                session: Arc::clone(session),
+                stage: tokio::sync::Mutex::new(Stage::Offered),
+            });
+            in_work.entry(session.id().to_owned()).or_default().push_back(Arc::clone(&progress));
+            (turn_id, progress)
+        };
         let client = client.clone();
         tokio::spawn(async move {
             let offered = client.create_work_done_progress(progress.token.clone());
@@ -63,60 +71,61 @@ impl Progresses {
                 progress.send(&client, WorkDoneProgress::Begin(begin)).await;
             }
         });
+        Ok(turn_id)
     }
 
     /// Shows what a session's update means for its turn's progress.
     pub(super) async fn follow(&self, client: &Client, session_id: &str, update: &Update) {
-        match update {
-            Update::ToolCall(call) => {
-                let current = self.0.get(session_id).and_then(|all| all.first().cloned());
-                if let Some(progress) = current {
-                    progress.report(client, call.title.clone()).await;
-                }
-            }
-            Update::TurnEnd { turn_id, .. } => {
-                if let Some(progress) = self.take(session_id, turn_id) {
-                    progress.end(client).await;
-                }
-            }
-            _ => {}
+        let value = match update {
+            Update::ToolCall(call) => WorkDoneProgress::Report(WorkDoneProgressReport {
+                cancellable: Some(true),
+                message: Some(call.title.clone()),
+                percentage: None,
+            }),
+            Update::TurnEnd { .. } => WorkDoneProgress::End(WorkDoneProgressEnd { message: None }),
+            _ => return,
+        };
+        let ends = matches!(value, WorkDoneProgress::End(_));
+        let Some(progress) = self.of_session(session_id, ends) else {
+            return;
+        };
+        let mut stage = progress.stage.lock().await;
+        let begun = *stage == Stage::Begun;
+        if ends {
+            *stage = Stage::Ended;
+        }
+        if begun {
+            progress.send(client, value).await;
         }
     }
 
-    fn take(&self, session_id: &str, turn_id: &str) -> Option<Arc<Progress>> {
-        let mut all = self.0.get_mut(session_id)?;
-        let index = all.iter().position(|progress| progress.turn_id == turn_id)?;
-        let taken = all.remove(index);
-        drop(all);
-        self.0.remove_if(session_id, |_, all| all.is_empty());
-        Some(taken)
+    /// The turn whose updates are being told; `ends`: it is the last time.
+    fn of_session(&self, session_id: &str, ends: bool) -> Option<Arc<Progress>> {
+        let mut in_work = self.in_work();
+        let turns = in_work.get_mut(session_id)?;
+        if !ends {
+            return turns.front().cloned();
+        }
+        let ended = turns.pop_front();
+        if turns.is_empty() {
+            in_work.remove(session_id);
+        }
+        ended
     }
 
     /// The session whose progress has this token.
     pub(super) fn session_of(&self, token: &ProgressToken) -> Option<Arc<Session>> {
-        let of_token = |all: &Vec<Arc<Progress>>| {
-            all.iter().find(|progress| progress.token == *token).map(|progress| Arc::clone(&progress.session))
-        };
-        self.0.iter().find_map(|all| of_token(&all))
+        let in_work = self.in_work();
+        let mut all = in_work.values().flatten();
+        all.find(|progress| progress.token == *token).map(|progress| Arc::clone(&progress.session))
+    }
+
+    fn in_work(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Progress>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Progress {
-    async fn report(&self, client: &Client, message: String) {
-        if *self.stage.lock().await == Stage::Begun {
-            let (cancellable, message) = (Some(true), Some(message));
-            let report = WorkDoneProgressReport { cancellable, message, percentage: None };
-            self.send(client, WorkDoneProgress::Report(report)).await;
-        }
-    }
-
-    async fn end(&self, client: &Client) {
-        let begun = std::mem::replace(&mut *self.stage.lock().await, Stage::Ended) == Stage::Begun;
-        if begun {
-            self.send(client, WorkDoneProgress::End(WorkDoneProgressEnd { message: None })).await;
-        }
-    }
-
     async fn send(&self, client: &Client, value: WorkDoneProgress) {
         let params =
             ProgressParams { token: self.token.clone(), value: ProgressParamsValue::WorkDone(value) };

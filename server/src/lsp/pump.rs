@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 /// Lets a session's updates flow until it is closed.
 pub(super) fn start(shared: &Arc<Shared>, session: &Arc<Session>) {
+    let pumps = shared.pumps.clone();
     let (shared, session) = (Arc::clone(shared), Arc::clone(session));
-    tokio::spawn(async move {
+    pumps.spawn(async move {
         let mut plain = shared.traits().extension.is_none().then(|| PlainView::new(&shared, &session));
         while let Some((seq, update)) = session.outbox().next().await {
             shared.progresses.follow(&shared.client, session.id(), &update).await;

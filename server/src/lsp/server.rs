@@ -4,19 +4,23 @@
 //! what takes time runs in tasks of its own.
 
 use super::asker::EditorAsker;
+use super::buffers::OpenBuffers;
 use super::client_traits::ClientTraits;
 use super::documents::Documents;
-use super::folders::{Folders, host_path};
+use super::folders::Folders;
 use super::methods;
 use super::progress::Progresses;
 use super::protocol as wire;
-use crate::agent::{Agent, Buffers, Prompt, Refused, Session};
+use crate::agent::{Agent, Prompt, Session};
 use crate::environment::Environment;
+use crate::limits::LSP_DRAIN_MAX_MS;
 use crate::paths::WorkspaceRoot;
 use crate::tools;
 use dashmap::DashMap;
-use std::path::Path;
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio_util::task::TaskTracker;
 use tower_lsp::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp::ls_types::*;
 use tower_lsp::{Client, ClientSocket, LanguageServer, LspService};
@@ -31,10 +35,13 @@ pub(super) struct Shared {
     pub(super) client: Client,
     pub(super) agent: Arc<Agent>,
     pub(super) documents: Arc<Documents>,
-    pub(super) folders: Folders,
+    pub(super) buffers: Arc<OpenBuffers>,
+    pub(super) folders: Arc<Folders>,
     pub(super) progresses: Progresses,
-    /// For clients without the extension: the session of each folder.
-    pub(super) plain_sessions: DashMap<Option<WorkspaceRoot>, Arc<Session>>,
+    /// What carries updates to the editor.
+    pub(super) pumps: TaskTracker,
+    /// The session of each folder, for questions that name none.
+    pub(super) folder_sessions: tokio::sync::Mutex<HashMap<Option<WorkspaceRoot>, Arc<Session>>>,
     /// For clients without the extension: questions that the user is writing, by the document they are written in.
     pub(super) questions: DashMap<String, wire::AskArgument>,
     traits: OnceLock<ClientTraits>,
@@ -45,15 +52,18 @@ impl Server {
     pub(super) fn service(environment: Environment) -> (LspService<Self>, ClientSocket, Arc<Shared>) {
         let mut shared = None;
         let (service, socket) = LspService::build(|client| {
-            let documents = Arc::new(Documents::new());
-            let buffers = Arc::new(OpenBuffers(Arc::clone(&documents)));
+            let (documents, folders) = (Arc::new(Documents::new()), Arc::new(Folders::default()));
+            let buffers =
+                Arc::new(OpenBuffers { documents: Arc::clone(&documents), folders: Arc::clone(&folders) });
             let made = Arc::new(Shared {
                 client,
-                agent: Agent::new(environment, buffers, tools::built_in()),
+                agent: Agent::new(environment, Arc::clone(&buffers) as _, tools::built_in()),
                 documents,
-                folders: Folders::default(),
+                buffers,
+                folders,
                 progresses: Progresses::default(),
-                plain_sessions: DashMap::new(),
+                pumps: TaskTracker::new(),
+                folder_sessions: Default::default(),
                 questions: DashMap::new(),
                 traits: OnceLock::new(),
             });
@@ -74,7 +84,7 @@ impl Server {
     }
 
     async fn session_new(&self, params: wire::NewSession) -> Result<wire::SessionOpened> {
-        methods::session_new::run(&self.shared, &params)
+        methods::session_new::run(&self.shared, &params).await
     }
 
     async fn session_list(&self, params: wire::ListSessions) -> Result<wire::SessionList> {
@@ -96,7 +106,9 @@ impl Server {
     }
 
     async fn session_close(&self, params: wire::OneSession) -> Result<Empty> {
-        self.shared.session(&params.session_id)?.close().await;
+        let session = self.shared.session(&params.session_id)?;
+        session.close().await;
+        in_time(session.outbox().delivered()).await;
         Ok(Empty {})
     }
 
@@ -105,6 +117,11 @@ impl Server {
             session.cancel();
         }
     }
+}
+
+/// Waits for updates to reach the editor, but not for one that takes nothing.
+async fn in_time(told: impl Future<Output = ()>) {
+    let _ = tokio::time::timeout(Duration::from_millis(LSP_DRAIN_MAX_MS), told).await;
 }
 
 /// `{}`
@@ -120,6 +137,9 @@ impl LanguageServer for Server {
 
     async fn shutdown(&self) -> Result<()> {
         self.shared.agent.close().await;
+        // The last words of the turns that were stopped come before the answer.
+        self.shared.pumps.close();
+        in_time(self.shared.pumps.wait()).await;
         Ok(())
     }
 
@@ -152,7 +172,7 @@ impl LanguageServer for Server {
     }
 
     async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
-        methods::execute_command::run(&self.shared, params)
+        methods::execute_command::run(&self.shared, params).await
     }
 }
 
@@ -173,10 +193,10 @@ impl Shared {
         })
     }
 
-    /// Opens a session and lets its updates flow to the editor.
-    pub(super) fn open(self: &Arc<Self>, workspace: Option<WorkspaceRoot>) -> Result<Arc<Session>> {
-        let asker = Arc::new(EditorAsker::new(self));
-        let session = self.agent.new_session(workspace, asker).map_err(failed)?;
+    /// Opens a session and lets its updates flow to the editor. Off the reader: it looks at the disk.
+    pub(super) async fn open(self: &Arc<Self>, workspace: Option<WorkspaceRoot>) -> Result<Arc<Session>> {
+        let (agent, asker) = (Arc::clone(&self.agent), Arc::new(EditorAsker::new(self)));
+        let session = off_the_reader(move || agent.new_session(workspace, asker)).await?.map_err(failed)?;
         super::pump::start(self, &session);
         Ok(session)
     }
@@ -186,14 +206,13 @@ impl Shared {
         if prompt.text.len() > crate::limits::PROMPT_MAX_BYTES {
             return Err(failed(format!("a prompt may have {} bytes", crate::limits::PROMPT_MAX_BYTES)));
         }
-        // Before the turn runs: it may be over at once, and its end must find the progress that it ends.
-        let announce = |turn_id: &str| {
-            if self.traits().shows_progress {
-                self.progresses.begin(&self.client, session, turn_id);
-            }
+        let turn = || session.prompt(prompt);
+        let begun = if self.traits().shows_progress {
+            self.progresses.begin(&self.client, session, turn)
+        } else {
+            turn()
         };
-        let begun = session.prompt_announced(prompt, announce);
-        let turn_id = begun.map_err(|refused: Refused| failed(refused))?;
+        let turn_id = begun.map_err(failed)?;
         Ok(wire::TurnBegun { session_id: session.id().to_owned(), turn_id })
     }
 
@@ -203,26 +222,16 @@ impl Shared {
     }
 }
 
+/// Does what looks at the disk where nobody waits for it.
+pub(super) async fn off_the_reader<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    tokio::task::spawn_blocking(work).await.map_err(failed)
+}
+
 /// A request that cannot be done, and why.
 pub(super) fn failed(why: impl ToString) -> Error {
     /// LSP's `RequestFailed`: the request was fine, the answer is no.
     const REQUEST_FAILED: i64 = -32803;
     Error { code: ErrorCode::ServerError(REQUEST_FAILED), message: why.to_string().into(), data: None }
-}
-
-/// The editor's buffers as the agent sees them.
-struct OpenBuffers(Arc<Documents>);
-
-impl Buffers for OpenBuffers {
-    fn text(&self, path: &Path) -> Option<String> {
-        let by_name = Uri::from_file_path(path).and_then(|uri| self.0.get(uri.as_str()));
-        // Editors escape paths in their own ways, so the name may differ.
-        let by_path = || {
-            let same = |uri: &str| {
-                uri.parse::<Uri>().ok().and_then(|uri| host_path(&uri)).is_some_and(|it| it == path)
-            };
-            self.0.all().into_iter().find(|(uri, _)| same(uri)).map(|(_, document)| document)
-        };
-        by_name.or_else(by_path).map(|document| document.text.to_string())
-    }
 }

@@ -32,7 +32,7 @@ pub(super) struct Contents {
     /// Requests of the server that are answered without the test, with these results.
     pub(super) answers: HashMap<String, Value>,
     pub(super) ignore_unread: bool,
-    laws: Laws,
+    pub(super) laws: Laws,
 }
 
 impl Inbox {

@@ -16,6 +16,18 @@ impl Wire {
         id_in(&self.expect("airlock/session/prompt", params).await, "turnId")
     }
 
+    /// A prompt that is sent again while the session is busy with another one.
+    pub async fn prompt_until_taken(&self, session: &str, text: &str) -> String {
+        let busy = |error: &Value| error["message"].as_str().is_some_and(|why| why.contains("in work"));
+        loop {
+            let params = json!({"sessionId": session, "text": text});
+            match self.request("airlock/session/prompt", params).await {
+                Ok(begun) => return id_in(&begun, "turnId"),
+                Err(error) => assert!(busy(&error), "{error}\n{}", self.report()),
+            }
+        }
+    }
+
     /// Prompts, and gives the updates up to the turn's end.
     pub async fn turn(&self, session: &str, text: &str) -> Vec<Value> {
         let turn = self.prompt(session, text).await;

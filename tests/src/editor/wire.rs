@@ -80,6 +80,9 @@ impl Wire {
 
     /// Sends a request; its response must be read later.
     pub fn start_request(&self, method: &str, params: Value) -> Pending {
+        if let ("airlock/session/load", Some(session)) = (method, params["sessionId"].as_str()) {
+            self.inbox.with(|contents| contents.laws.load(session));
+        }
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         Pending { id, what: format!("the response to {method}") }
@@ -147,6 +150,11 @@ impl Wire {
     /// Answers requests of this method with this result, without the test.
     pub fn answer(&self, method: &str, result: Value) {
         self.inbox.with(|contents| contents.answers.insert(method.to_owned(), result));
+    }
+
+    /// Leaves requests of this method to the test again.
+    pub fn answer_by_hand(&self, method: &str) {
+        self.inbox.with(|contents| contents.answers.remove(method));
     }
 
     /// Messages of this method need not be read, those that are there and those to come.
@@ -233,7 +241,7 @@ pub struct ServerRequest {
 }
 
 impl ServerRequest {
-    /// Its id, by which the server may withdraw it.
+    /// Its id, which `$/cancelRequest` names when the server no longer wants the answer.
     pub fn id(&self) -> &Value {
         &self.id
     }

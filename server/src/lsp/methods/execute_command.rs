@@ -1,6 +1,5 @@
 //! `workspace/executeCommand`: what a code action starts.
 
-use crate::agent::Prompt;
 use crate::lsp::plain;
 use crate::lsp::protocol::AskArgument;
 use crate::lsp::server::Shared;
@@ -13,7 +12,10 @@ use tower_lsp::ls_types::{ExecuteCommandParams, LSPAny};
 /// The commands there are.
 pub(super) const COMMANDS: [&str; 3] = ["airlock.ask", "airlock.fix", "airlock.explain"];
 
-pub(in crate::lsp) fn run(shared: &Arc<Shared>, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
+pub(in crate::lsp) async fn run(
+    shared: &Arc<Shared>,
+    params: ExecuteCommandParams,
+) -> Result<Option<LSPAny>> {
     let words = match params.command.as_str() {
         "airlock.ask" => None,
         "airlock.fix" => Some("Fix the problem that the diagnostic names."),
@@ -39,8 +41,6 @@ pub(in crate::lsp) fn run(shared: &Arc<Shared>, params: ExecuteCommandParams) ->
         tokio::spawn(async move { plain::begin(&shared, &argument, words).await });
         return Ok(None);
     }
-    let session = plain::session_for(shared, &argument)?;
-    let context = super::context::of_ask(shared, session.workspace(), &argument);
-    let begun = shared.begin_turn(&session, Prompt { text: words, context: vec![context] })?;
+    let begun = plain::ask(shared, &argument, words).await?;
     Ok(Some(json!(begun)))
 }

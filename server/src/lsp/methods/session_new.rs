@@ -5,8 +5,8 @@ use crate::lsp::server::{Shared, failed};
 use std::sync::Arc;
 use tower_lsp::jsonrpc::Result;
 
-pub(in crate::lsp) fn run(shared: &Arc<Shared>, params: &NewSession) -> Result<SessionOpened> {
+pub(in crate::lsp) async fn run(shared: &Arc<Shared>, params: &NewSession) -> Result<SessionOpened> {
     let workspace = shared.folders.choose(params.folder.as_ref()).map_err(failed)?;
-    let session = shared.open(workspace)?;
+    let session = shared.open(workspace).await?;
     Ok(shared.opened(&session))
 }

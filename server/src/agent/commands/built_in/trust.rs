@@ -4,9 +4,8 @@ use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::{Session, State};
 use crate::paths::WorkspaceRoot;
-use crate::trust::{Survey, survey};
+use crate::trust::{Survey, TrustState, survey};
 use futures::future::BoxFuture;
-use tokio_util::sync::CancellationToken;
 
 pub(super) struct Trust;
 
@@ -21,11 +20,11 @@ impl BuiltIn for Trust {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, cancel } = context;
-            let root = session.workspace.as_ref().ok_or("there is no workspace to trust")?;
+            let root = context.session.workspace.as_ref().ok_or("there is no workspace to trust")?;
             match arguments.trim() {
-                "" => trust(session, state, cancel, root).await?,
+                "" => trust(context, root).await?,
                 "off" => {
+                    let CommandContext { session, state, .. } = context;
                     let was = session.agent.trust.revoke(root).map_err(|error| error.to_string())?;
                     reload(session, state);
                     session.say(if was {
@@ -41,15 +40,17 @@ impl BuiltIn for Trust {
     }
 }
 
-async fn trust(
-    session: &Session,
-    state: &mut State,
-    cancel: &CancellationToken,
-    root: &WorkspaceRoot,
-) -> Result<(), String> {
+async fn trust(context: CommandContext<'_>, root: &WorkspaceRoot) -> Result<(), String> {
+    let CommandContext { session, state, cancel } = context;
     let shown = survey(root).map_err(|error| error.to_string())?;
     if shown.files.is_empty() {
         session.say("This workspace has no instructions, commands or configuration of its own.");
+        return Ok(());
+    }
+    if let Some(TrustState::Trusted(_)) = session.agent.trust_of(Some(root)) {
+        // Another window may have trusted it since this session began.
+        reload(session, state);
+        session.say("This workspace is trusted as it is now. `/trust off` takes that back.");
         return Ok(());
     }
     let asked = session.ask(question(root, &shown), state.settings.permission_timeout_s);

@@ -1,0 +1,225 @@
+//! Airlock in an editor that knows nothing of the extension. That no `airlock/*` message reaches it is seen to by the
+//! editor itself: a message that no test reads fails that test.
+
+use crate::desk::configure;
+use airlock_tests::editor::{Editor, EditorOptions, Home, ServerRequest};
+use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// A plain editor with one document open.
+async fn plain(claude: &ScriptedClaude, home: &Home) -> Editor {
+    let editor = Editor::ready(EditorOptions::new(claude).home(home).without_extension()).await;
+    editor.ignore("$/progress");
+    editor.open(&home.file_uri("a.rs"), "fn unsaved() {}\nfn more() {}\n");
+    editor
+}
+
+fn argument(home: &Home) -> Value {
+    let range = json!({"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 0}});
+    let diagnostic = json!({"range": range, "severity": 1, "message": "never used"});
+    json!({"uri": home.file_uri("a.rs"), "range": range, "diagnostics": [diagnostic]})
+}
+
+async fn run(editor: &Editor, command: &str, argument: Value) {
+    let params = json!({"command": command, "arguments": [argument]});
+    assert_eq!(editor.expect("workspace/executeCommand", params).await, Value::Null);
+}
+
+/// The file of a `window/showDocument`.
+fn file_of(request: &ServerRequest) -> PathBuf {
+    assert_eq!(request.params["takeFocus"], true);
+    PathBuf::from(request.params["uri"].as_str().unwrap().strip_prefix("file://").unwrap())
+}
+
+fn titles(request: &ServerRequest) -> Vec<&str> {
+    let actions = request.params["actions"].as_array().unwrap();
+    actions.iter().map(|action| action["title"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn the_answer_is_a_document_that_the_editor_opens() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.replies(["Remove it.", "It is **never** used."]);
+    let editor = plain(&claude, &home).await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let shown = editor.next_server_request("window/showDocument").await;
+    let file = file_of(&shown);
+    assert_eq!(file.extension().unwrap(), "md");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "Remove it.\n");
+    shown.respond(json!({"success": true}));
+    let words = claude.requests()[0].last_user_text();
+    assert!(words.contains("<context file=\"a.rs\" lines=\"1-1\">\nfn unsaved() {}\n</context>"), "{words}");
+    assert!(words.contains("line 1: error: never used"), "{words}");
+
+    run(&editor, "airlock.explain", argument(&home)).await;
+    let shown = editor.next_server_request("window/showDocument").await;
+    assert_eq!(file_of(&shown), file, "one document a conversation");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "Remove it.\n\n---\n\nIt is **never** used.\n");
+    shown.respond(json!({"success": true}));
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn what_to_ask_is_chosen_from_a_message() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.push("It does nothing.");
+    let editor = plain(&claude, &home).await;
+    // Dismissed, and an answer that was not offered: nothing happens.
+    for answer in [Value::Null, json!({"title": "Fly"})] {
+        run(&editor, "airlock.ask", argument(&home)).await;
+        editor.next_server_request("window/showMessageRequest").await.respond(answer);
+    }
+    run(&editor, "airlock.ask", argument(&home)).await;
+    let question = editor.next_server_request("window/showMessageRequest").await;
+    assert_eq!(titles(&question), ["Explain", "Review", "Write a question…"]);
+    question.respond(json!({"title": "Explain"}));
+    let shown = editor.next_server_request("window/showDocument").await;
+    assert_eq!(std::fs::read_to_string(file_of(&shown)).unwrap(), "It does nothing.\n");
+    shown.respond(json!({"success": true}));
+    assert!(claude.requests()[0].last_user_text().contains("Explain this."));
+    assert_eq!(claude.requests().len(), 1);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_question_of_ones_own_is_written_in_a_document_and_asked_when_it_is_saved() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.push("Because.");
+    let editor = plain(&claude, &home).await;
+    run(&editor, "airlock.ask", argument(&home)).await;
+    let question = editor.next_server_request("window/showMessageRequest").await;
+    question.respond(json!({"title": "Write a question…"}));
+    let shown = editor.next_server_request("window/showDocument").await;
+    let uri = shown.params["uri"].as_str().unwrap().to_owned();
+    let hint = std::fs::read_to_string(file_of(&shown)).unwrap();
+    shown.respond(json!({"success": true}));
+    let saved = || editor.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
+    editor.open(&uri, &hint);
+    // Nothing is written yet, so nothing is asked.
+    saved();
+    editor.change(&uri, 2, json!([{"text": format!("{hint}Why is\nit there?\n")}]));
+    saved();
+    let shown = editor.next_server_request("window/showDocument").await;
+    assert_eq!(std::fs::read_to_string(file_of(&shown)).unwrap(), "Because.\n");
+    shown.respond(json!({"success": true}));
+    // It was asked; saving it again does not ask it again.
+    saved();
+    editor.notify("textDocument/didSave", json!({"textDocument": {"uri": home.file_uri("a.rs")}}));
+    editor.expect("textDocument/codeAction", nothing(&home)).await;
+    let words = claude.requests()[0].last_user_text();
+    assert!(words.contains("fn unsaved() {}") && words.ends_with("Why is\nit there?\n"), "{words}");
+    assert!(!words.contains("<!--"), "{words}");
+    assert_eq!(claude.requests().len(), 1);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+fn nothing(home: &Home) -> Value {
+    let start = json!({"line": 0, "character": 0});
+    let range = json!({"start": start, "end": start});
+    json!({"textDocument": {"uri": home.file_uri("a.rs")}, "range": range, "context": {"diagnostics": []}})
+}
+
+#[tokio::test]
+async fn permission_is_asked_with_a_message_and_its_buttons() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let same = |id| Reply::calls(id, "bash", json!({"command": "ls"}));
+    claude.replies(["toolu_1", "toolu_2", "toolu_3"].map(same)).push("Enough.");
+    let editor = plain(&claude, &home).await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let question = editor.next_server_request("window/showMessageRequest").await;
+    assert_eq!(titles(&question), ["Continue", "Continue, do not ask again", "Stop"]);
+    let message = question.params["message"].as_str().unwrap();
+    assert!(message.contains("the same call 3 times") && message.contains("$ ls"), "{message}");
+    question.respond(json!({"title": "Continue"}));
+    let shown = editor.next_server_request("window/showDocument").await;
+    assert!(std::fs::read_to_string(file_of(&shown)).unwrap().ends_with("Enough.\n"));
+    shown.respond(json!({"success": true}));
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn an_editor_that_opens_no_documents_is_told_the_answer_and_its_place() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.push("Remove it.");
+    let options = EditorOptions::new(&claude).home(&home).without_extension();
+    let editor = Editor::ready(options.capabilities(|it| it["window"] = json!({}))).await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let message = editor.next_notification("window/showMessage").await;
+    let text = message["message"].as_str().unwrap();
+    assert!(text.starts_with("Airlock: Remove it.\n\n["), "{text}");
+    let file = text.split('[').nth(1).unwrap().trim_end_matches(']');
+    assert_eq!(std::fs::read_to_string(file).unwrap(), "Remove it.\n");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn an_editor_that_never_answers_still_gets_the_next_answer() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    configure(&home, "config.toml", "permission_timeout_s = 1\n");
+    let same = |id| Reply::calls(id, "bash", json!({"command": "ls"}));
+    claude.push("one").replies(["toolu_1", "toolu_2", "toolu_3"].map(same)).push("three");
+    let editor = plain(&claude, &home).await;
+    editor.answer_by_hand("window/workDoneProgress/create");
+    editor.ignore("window/workDoneProgress/create");
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let first = editor.next_server_request("window/showDocument").await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let permission = editor.next_server_request("window/showMessageRequest").await;
+    assert_eq!(&editor.next_notification("$/cancelRequest").await["id"], permission.id());
+    assert_eq!(editor.next_notification("window/logMessage").await["message"], "stopped");
+    let second = editor.next_server_request("window/showDocument").await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let third = editor.next_server_request("window/showDocument").await;
+    assert!(std::fs::read_to_string(file_of(&third)).unwrap().ends_with("three\n"));
+    for late in [first, second, third] {
+        late.respond(json!({"success": true}));
+    }
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn what_goes_wrong_is_a_message() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.push(Reply::status(401)).push(Reply::says("never").silence());
+    let editor = plain(&claude, &home).await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let message = editor.next_notification("window/showMessage").await;
+    assert_eq!(message["type"], 1);
+    assert!(message["message"].as_str().unwrap().contains("ANTHROPIC_API_KEY"), "{message}");
+
+    run(&editor, "airlock.fix", argument(&home)).await;
+    claude.wait_for_requests(2).await;
+    run(&editor, "airlock.explain", argument(&home)).await;
+    let busy = editor.next_notification("window/showMessage").await;
+    assert!(busy["message"].as_str().unwrap().contains("a turn is in work"), "{busy}");
+    editor.ignore("window/logMessage");
+    editor.ignore("window/showDocument");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn cancelling_the_progress_stops_the_turn_and_shows_what_there_was() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    claude.push(Reply::says("Half an").silence());
+    let editor = Editor::ready(EditorOptions::new(&claude).home(&home).without_extension()).await;
+    run(&editor, "airlock.fix", argument(&home)).await;
+    let begin = editor.next_notification("$/progress").await;
+    assert_eq!(begin["value"]["kind"], "begin");
+    claude.wait_for_requests(1).await;
+    editor.notify("window/workDoneProgress/cancel", json!({"token": begin["token"]}));
+    assert_eq!(editor.next_notification("$/progress").await["value"]["kind"], "end");
+    assert_eq!(editor.next_notification("window/logMessage").await["message"], "stopped");
+    // How much of the answer had arrived is a matter of luck; nothing else may follow.
+    editor.ignore("window/showDocument");
+    editor.shutdown().await;
+    claude.finish();
+}
