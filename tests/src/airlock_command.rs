@@ -29,6 +29,7 @@ impl AirlockCommand {
         ]);
         environment.insert("ANTHROPIC_BASE_URL".to_owned(), claude.base_url().into());
         environment.insert("ANTHROPIC_API_KEY".to_owned(), "test-key".into());
+        environment.insert("USE_SANDBOX".to_owned(), "false".into());
         // What tmux is, should it be started there.
         environment.insert("TERM".to_owned(), "screen-256color".into());
         Self { home, arguments: arguments.iter().map(Into::into).collect(), environment }

@@ -17,6 +17,7 @@ mod editor_laws;
 mod editor_process;
 mod faults;
 mod faults_of_tools;
+mod first_tasks;
 mod history_disk;
 mod history_kill;
 mod http;

@@ -80,6 +80,11 @@ impl Link {
         }
     }
 
+    /// Whether the guest is gone.
+    pub fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
     /// Waits until the guest is gone.
     pub async fn closed(&self) {
         let mut closed = self.closed.clone();

@@ -14,6 +14,7 @@ use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent};
 use crate::config::Thinking;
 use crate::conversation::Message;
 use crate::limits::TURN_LAST_SAVE_MAX_MS;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -60,7 +61,7 @@ impl<'a> Driver<'a> {
         match effect {
             Effect::Append(message) => self.append(message).await,
             Effect::LearnModel => {
-                let (agent, model) = (std::sync::Arc::clone(&self.session.agent), self.model.clone());
+                let (agent, model) = (Arc::clone(&self.session.agent), self.model.clone());
                 self.work.learn(Box::pin(async move { agent.model_info(&model).await }));
             }
             Effect::AskModel => {
@@ -181,8 +182,8 @@ impl<'a> Driver<'a> {
     }
 
     fn run_tool(&mut self, index: usize, call: ToolCall) {
-        let agent = std::sync::Arc::clone(&self.session.agent);
-        let context = self.work.tool_context(index, agent.sandbox());
+        let agent = Arc::clone(&self.session.agent);
+        let context = self.work.tool_context(index, Arc::clone(&self.session.sandbox));
         self.work.run_tool(index, async move {
             let outcome = agent.tools.run(&call.name, call.input, context).await;
             let unseen = (!outcome.shown).then(|| outcome.all_text());

@@ -12,11 +12,12 @@ use super::permission::{Asker, PermissionRequest};
 use super::prompt::Prompt;
 use super::replay;
 use super::turn_task::TurnTask;
-use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
+use super::update::{CommandInfo, NoticeLevel, SandboxState, StopReason, Update};
 use super::usage::{Ledger, prices_of};
 use crate::config::Settings;
 use crate::conversation::Message;
 use crate::paths::WorkspaceRoot;
+use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,7 +29,8 @@ pub struct Session {
     pub(super) id: String,
     pub(super) agent: Arc<Agent>,
     pub(super) workspace: Option<WorkspaceRoot>,
-    pub(super) outbox: Outbox,
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) sandbox: Arc<SandboxSlot>,
     pub(super) asker: Arc<dyn Asker>,
     slot: Mutex<Slot>,
     slot_freed: Notify,
@@ -81,13 +83,19 @@ pub enum Refused {
 }
 
 impl Session {
-    pub(super) fn new(agent: Arc<Agent>, parts: Parts) -> Arc<Self> {
+    pub(super) fn new(agent: Arc<Agent>, parts: Parts, plan: Result<Plan, SandboxError>) -> Arc<Self> {
         let Parts { id, workspace, asker, state } = parts;
+        let outbox = Arc::new(Outbox::default());
+        let told = Arc::clone(&outbox);
+        let tell = move |news| told.push(sandbox_update(news));
+        let sandbox = SandboxSlot::new(agent.environment.clone(), plan, tell);
+        sandbox.warm_up();
         Arc::new(Self {
             id,
             agent,
             workspace,
-            outbox: Outbox::default(),
+            outbox,
+            sandbox,
             asker,
             slot: Mutex::new(Slot::Idle),
             slot_freed: Notify::new(),
@@ -180,6 +188,7 @@ impl Session {
             None => {}
         }
         drop(state);
+        self.sandbox.stop().await;
         self.agent.forget(&self.id);
         self.outbox.close();
     }
@@ -277,6 +286,17 @@ impl Session {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What happens to the sandbox, as the front end is told.
+fn sandbox_update(news: SandboxNews) -> Update {
+    let (state, isolation, detail) = match news {
+        SandboxNews::Starting => (SandboxState::Starting, None, None),
+        SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
+        SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
+        SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),
+    };
+    Update::Sandbox { state, isolation, detail }
 }
 
 /// What a session is made of.

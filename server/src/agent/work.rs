@@ -4,9 +4,11 @@ use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
 use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
 use crate::conversation::{Block, ResultPart};
-use crate::tools::{Progress, Sandbox, ToolContext};
+use crate::sandbox::SandboxSlot;
+use crate::tools::{Progress, ToolContext};
 use futures::future::BoxFuture;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -106,7 +108,7 @@ impl Work {
         self.wants_compaction = false;
     }
 
-    pub(super) fn tool_context(&self, index: usize, sandbox: Sandbox) -> ToolContext {
+    pub(super) fn tool_context(&self, index: usize, sandbox: Arc<SandboxSlot>) -> ToolContext {
         let progress = Progress::of_call(index, self.progress_sink.clone());
         ToolContext { cancel: self.stop_tools.child_token(), progress, sandbox }
     }

@@ -11,8 +11,12 @@ pub(super) async fn text(agent: &Agent, session: &Session, paint: Paint) -> Stri
     let title = format!("airlock {}", env!("CARGO_PKG_VERSION"));
     let model = session.model();
     let mut text = format!("{} · {} · {}\n", paint.bold(&title), neutral_line(&model), neutral_line(&place));
-    text.push_str(&paint.doubtful(wall(agent)));
-    text.push('\n');
+    if !agent.settings().use_sandbox {
+        text.push_str(
+            &paint.doubtful("no sandbox (USE_SANDBOX=false): the agent can talk, but runs nothing"),
+        );
+        text.push('\n');
+    }
     if agent.settings().api_key.is_none() {
         let file = config::user_file(agent.environment());
         let advice = format!("there is no API key: set ANTHROPIC_API_KEY, or api_key in {}", file.display());
@@ -20,13 +24,4 @@ pub(super) async fn text(agent: &Agent, session: &Session, paint: Paint) -> Stri
     }
     text.push_str(&paint.dim("/help shows the commands · Alt+Enter begins a new line · Ctrl-D ends\n"));
     text
-}
-
-/// What stands between the agent and the machine.
-fn wall(agent: &Agent) -> &'static str {
-    if agent.settings().use_sandbox {
-        "no sandbox in this version: the agent can talk, but runs nothing"
-    } else {
-        "no sandbox (USE_SANDBOX=false): the agent can talk, but runs nothing"
-    }
 }

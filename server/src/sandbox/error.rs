@@ -11,7 +11,8 @@ pub struct SandboxError {
 }
 
 impl SandboxError {
-    pub(super) fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
+    /// What failed, and the remedy.
+    pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: remedy.into() }
     }
 

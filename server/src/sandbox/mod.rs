@@ -19,8 +19,10 @@ mod podman;
 mod proof;
 mod root;
 mod runtime;
+mod slot;
 
 pub use error::SandboxError;
+pub use slot::{SandboxNews, SandboxSlot};
 
 use crate::config::IsolationWish;
 use crate::environment::Environment;
@@ -176,9 +178,23 @@ impl Sandbox {
         self.last_words.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// What it is, in a line for people.
+    pub fn describe(&self) -> String {
+        let Hello { kernel, memory_kib, .. } = &self.hello;
+        let kind = match self.isolation {
+            Isolation::Microvm => "a microVM with a kernel of its own",
+            Isolation::Container => "a container on this machine's kernel",
+        };
+        let remark = self.remark.as_ref().map(|remark| format!("; {remark}")).unwrap_or_default();
+        format!("{kind} ({kernel}), {} MiB, no network{remark}", memory_kib / 1024)
+    }
+
     /// Ends it. It is gone when this returns.
-    pub async fn stop(self) -> Result<(), SandboxError> {
-        container::remove(&self.service, &self.id).await
+    pub async fn stop(&self) {
+        if let Err(error) = container::remove(&self.service, &self.id).await {
+            // A guest that ended by itself took its container along; anything else is removed at the next start.
+            tracing::debug!(%error, "the container was not removed");
+        }
     }
 }
 
