@@ -327,6 +327,10 @@ impl State {
         for usage in &loaded.usage {
             self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
         }
+        if let Some(tokens) = loaded.compacted_to {
+            // The last usage is that of the summary's request, with all that it replaced.
+            self.ledger.set_context_used(tokens);
+        }
         if let Some(model) = loaded.last_model() {
             model.clone_into(&mut self.model);
         }
