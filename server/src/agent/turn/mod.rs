@@ -18,6 +18,7 @@ use crate::conversation::{Block, Message, Role};
 use crate::limits::{COMPACT_AT_PERCENT, TURN_SAME_CALL_MAX};
 use batch::Batch;
 use repeats::Repeats;
+use std::time::Duration;
 
 /// What bounds a turn.
 #[derive(Clone, Debug)]
@@ -262,12 +263,7 @@ impl Turn {
         match retry::delay(&failure, self.failures, self.bounds.retries_max, jitter) {
             Some(delay) => {
                 self.failures += 1;
-                let (try_number, tries) = (self.failures, self.bounds.retries_max);
-                let text = format!(
-                    "{}: trying again in {:.1} s ({try_number} of {tries})",
-                    failure.message,
-                    delay.as_secs_f32()
-                );
+                let text = trying_again(&failure, delay, self.failures, self.bounds.retries_max);
                 self.phase = Phase::BackingOff;
                 effects.extend([notice(NoticeLevel::Warning, text), Effect::Wait(delay)]);
             }
@@ -344,6 +340,12 @@ impl Turn {
         self.phase = Phase::Ended;
         Effect::End { stop_reason, error }
     }
+}
+
+/// What the user is told before another try.
+pub(super) fn trying_again(failure: &Failure, delay: Duration, try_number: u32, tries: u32) -> String {
+    let seconds = delay.as_secs_f32();
+    format!("{}: trying again in {seconds:.1} s ({try_number} of {tries})", failure.message)
 }
 
 impl ToolCall {
