@@ -1,9 +1,11 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+mod budget;
 mod cancel;
 mod cancel_commands;
 mod cancel_tools;
+mod compaction;
 mod cuts;
 mod editor_laws;
 mod editor_process;

@@ -112,18 +112,32 @@ impl<'a> Driver<'a> {
         self.work.stop_asking();
         self.record(&message.usage).await;
         self.show_usage();
-        let settings = &self.state.settings;
-        let over_budget =
-            self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
-        Event::MessageArrived(Arrived { message, over_budget })
+        Event::MessageArrived(Arrived { message, over_budget: self.state.over_budget() })
     }
 
     /// Counts what a message used.
     async fn record(&mut self, usage: &crate::claude::TokenUsage) {
-        self.state.ledger.record(usage, prices_of(&self.model, &self.state.settings.prices));
+        let prices = prices_of(&self.model, &self.state.settings.prices);
+        self.state.ledger.record(usage, prices);
+        if prices.is_none() {
+            self.tell_cost_unknown();
+        }
         let entry = super::history::UsageEntry::new(&self.model, *usage);
         // The message that follows is waited for, and lines are written in order.
         drop(self.state.write(Entry::Usage(entry)).await);
+    }
+
+    /// Once: a bound that the user relies on does not hold.
+    fn tell_cost_unknown(&mut self) {
+        let bounded = self.state.settings.max_session_cost_usd.is_some();
+        if bounded && !std::mem::replace(&mut self.state.told_cost_unknown, true) {
+            let text = format!(
+                "what {} costs is not known, so max_session_cost_usd cannot stop this session: put its prices under \
+                 [prices] in your config.toml",
+                self.model
+            );
+            self.session.notice(NoticeLevel::Warning, text);
+        }
     }
 
     fn show_usage(&self) {
@@ -275,11 +289,17 @@ impl<'a> Driver<'a> {
         self.until_saved(saved).await;
         self.session
             .notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
-        Compaction::Freed { context_used }
+        match self.state.over_budget() {
+            Some(why) => Compaction::Failed(why),
+            None => Compaction::Freed { context_used },
+        }
     }
 
     /// Compacts now, at the user's wish, outside of a turn's loop.
     pub(super) async fn compact_only(mut self) -> Result<(u64, u64), String> {
+        if let Some(why) = self.state.over_budget() {
+            return Err(why);
+        }
         let before = self.state.ledger.context_used();
         self.info = tokio::select! {
             biased;

@@ -48,6 +48,9 @@ impl TurnTask {
         if prompt.text.trim().is_empty() {
             return over(StopReason::Error, Some("the prompt is empty: write something".to_owned()));
         }
+        if let Some(why) = state.over_budget() {
+            return over(StopReason::Error, Some(why));
+        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
         let today = jiff::Zoned::now().date();

@@ -192,7 +192,7 @@ impl Turn {
         self.context_used = message.usage.context();
         let mut content = message.content;
         let (reason, remark) = match &message.stop {
-            StopCause::PauseTurn if calls.is_empty() => {
+            StopCause::PauseTurn if calls.is_empty() && over_budget.is_none() => {
                 let mut effects = self.keep(content, None);
                 effects.extend(self.ask());
                 return effects;
@@ -218,17 +218,22 @@ impl Turn {
         }
         // Nothing more will run, so the calls go: one without a result would void the history.
         content.retain(|block| !matches!(block, Block::ToolUse { .. }));
+        let is_whole = calls.is_empty();
         let mut effects: Vec<Effect> = calls.drain(..).map(|call| call.failed("not run")).collect();
         let cut =
             matches!(message.stop, StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal);
-        effects.extend(self.keep(content, remark.filter(|_| cut)));
+        let not_run = (!is_whole).then_some("stopped before its tool calls ran");
+        effects.extend(self.keep(content, remark.filter(|_| cut).or(not_run)));
         if let Some(remark) = remark {
             effects.push(notice(NoticeLevel::Warning, remark));
         }
-        if let Some(why) = over_budget {
-            effects.push(self.end(StopReason::Error, Some(why)));
-        } else {
-            effects.push(self.end(reason, None));
+        match over_budget {
+            // The answer is there. It is the next prompt that cannot be paid for.
+            Some(why) if is_whole => {
+                effects.extend([notice(NoticeLevel::Warning, why), self.end(reason, None)]);
+            }
+            Some(why) => effects.push(self.end(StopReason::Error, Some(why))),
+            None => effects.push(self.end(reason, None)),
         }
         effects
     }
