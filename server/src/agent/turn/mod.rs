@@ -223,7 +223,13 @@ impl Turn {
         let cut =
             matches!(message.stop, StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal);
         let not_run = (!is_whole).then_some("stopped before its tool calls ran");
-        effects.extend(self.keep(content, remark.filter(|_| cut).or(not_run)));
+        let mark = remark.filter(|_| cut).or(not_run);
+        if mark.is_none() {
+            // The API refuses a message whose last block is thinking, and then every request that has it.
+            let end = content.iter().rposition(|block| !block.is_thinking()).map_or(0, |last| last + 1);
+            content.truncate(end);
+        }
+        effects.extend(self.keep(content, mark));
         if let Some(remark) = remark {
             effects.push(notice(NoticeLevel::Warning, remark));
         }
