@@ -53,6 +53,7 @@ async fn a_full_window_is_summarised_once_and_the_conversation_goes_on_from_ther
     claude.push("Fine.");
     assert_eq!(notices(&editor.turn(&session, "Good.").await), Vec::<String>::new());
     assert_append_only(&claude.requests()[2..]);
+    assert!(claude.requests()[3].last_user_text().contains("Today is "), "the summary need not have told it");
     assert_eq!(summary_requests(&claude), 1);
     editor.shutdown().await;
     claude.finish();

@@ -284,6 +284,8 @@ impl<'a> Driver<'a> {
         };
         let saved = self.state.write(Entry::Compacted { message: beginning.clone() }).await;
         self.state.conversation = vec![beginning];
+        // The summary may not have it.
+        self.state.told_date = None;
         self.state.ledger.set_context_used(context_used);
         self.show_usage();
         self.until_saved(saved).await;
