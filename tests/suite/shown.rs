@@ -76,7 +76,7 @@ pub fn assert_shown_again(before: &[Seen], again: &[Seen]) {
     for call in again.iter().filter_map(|seen| if let Seen::Called(id) = seen { Some(id) } else { None }) {
         let ended = |seen: &&Seen| matches!(seen, Seen::Ended(id, ..) if id == call);
         assert!(
-            interrupted(call) || again.iter().any(|seen| ended(seen)),
+            interrupted(call) || again.iter().any(ended),
             "the call {call} is shown without its end"
         );
     }
