@@ -75,9 +75,6 @@ pub fn assert_shown_again(before: &[Seen], again: &[Seen]) {
     assert!(explained, "what was shown before the kill:\n{before:#?}\nand what is shown again:\n{again:#?}");
     for call in again.iter().filter_map(|seen| if let Seen::Called(id) = seen { Some(id) } else { None }) {
         let ended = |seen: &&Seen| matches!(seen, Seen::Ended(id, ..) if id == call);
-        assert!(
-            interrupted(call) || again.iter().any(ended),
-            "the call {call} is shown without its end"
-        );
+        assert!(interrupted(call) || again.iter().any(ended), "the call {call} is shown without its end");
     }
 }
