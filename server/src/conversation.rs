@@ -132,6 +132,11 @@ impl Block {
         matches!(self, Self::Text { text } if text.trim().is_empty())
     }
 
+    /// Whether it is the model's thinking.
+    pub fn is_thinking(&self) -> bool {
+        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+
     fn weight_bytes(&self) -> usize {
         match self {
             Self::Text { text } => text.len(),

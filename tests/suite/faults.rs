@@ -17,10 +17,17 @@ async fn turn_against(editor: &Editor, claude: &ScriptedClaude, replies: Vec<Rep
     updates
 }
 
+/// For turns that wait for silence. Long enough for an answer on a busy machine.
+const IMPATIENT: &str = "stream_silence_s = 2";
+
 /// The same, with an editor and a Claude for this turn alone. Gives the updates and how long the second try waited.
 async fn turn_of(replies: Vec<Reply>) -> (Vec<Value>, Duration) {
+    turn_of_configured("", replies).await
+}
+
+async fn turn_of_configured(config: &str, replies: Vec<Reply>) -> (Vec<Value>, Duration) {
     let claude = ScriptedClaude::start().await;
-    let editor = ready_configured(&claude, "stream_silence_s = 1").await;
+    let editor = ready_configured(&claude, config).await;
     let updates = turn_against(&editor, &claude, replies).await;
     let requests = claude.requests();
     let waited = requests[1].at - requests[0].at;
@@ -139,14 +146,15 @@ async fn a_refused_connection_is_tried_again_until_somebody_listens() {
 #[tokio::test]
 async fn silence_before_any_text_is_a_broken_connection() {
     for silent in [Reply::silent(), Reply::new().ping().silence()] {
-        let (updates, _) = turn_of(vec![silent, "Hello.".into()]).await;
-        assert_tried_again(&updates, "no sign of life from the API for 1 s");
+        let (updates, _) = turn_of_configured(IMPATIENT, vec![silent, "Hello.".into()]).await;
+        assert_tried_again(&updates, "no sign of life from the API for 2 s");
     }
 }
 
 #[tokio::test]
 async fn an_error_whose_body_never_ends_is_a_fault_like_any_other() {
-    let (updates, _) = turn_of(vec![Reply::status(500).endless(), "Hello.".into()]).await;
+    let endless = Reply::status(500).endless();
+    let (updates, _) = turn_of_configured(IMPATIENT, vec![endless, "Hello.".into()]).await;
     assert_tried_again(&updates, "(500)");
 }
 
@@ -154,14 +162,14 @@ async fn an_error_whose_body_never_ends_is_a_fault_like_any_other() {
 async fn text_that_was_shown_before_a_fault_is_kept_marked_and_not_asked_for_again() {
     let begun = || Reply::says("The answer is");
     let cut = begun().sse_bytes().len() - 200;
-    for (reply, words) in [
-        (begun().silence(), "no sign of life"),
-        (begun().error_event("overloaded_error", "Overloaded"), "Overloaded (overloaded_error)"),
-        (begun().cut_after(cut), "the connection broke in the middle of the answer"),
-        (begun().end_after(cut), "the connection ended in the middle of the answer"),
+    for (reply, config, words) in [
+        (begun().silence(), IMPATIENT, "no sign of life"),
+        (begun().error_event("overloaded_error", "Overloaded"), "", "Overloaded (overloaded_error)"),
+        (begun().cut_after(cut), "", "the connection broke in the middle of the answer"),
+        (begun().end_after(cut), "", "the connection ended in the middle of the answer"),
     ] {
         let claude = ScriptedClaude::start().await;
-        let editor = ready_configured(&claude, "stream_silence_s = 1").await;
+        let editor = ready_configured(&claude, config).await;
         let updates = turn_against(&editor, &claude, vec![reply]).await;
         assert_eq!(agent_text(&updates), "The answer is");
         assert_final(&updates, words);

@@ -2,7 +2,7 @@
 
 use airlock::agent::permission::{Asker, PermissionRequest};
 use airlock::agent::update::{StopReason, Update};
-use airlock::agent::{Agent, NoBuffers, Prompt, Session};
+use airlock::agent::{Agent, NoBuffers, OpenError, Prompt, Session};
 use airlock::environment::Environment;
 use airlock::tools::Tool;
 use airlock_tests::deadline::within;
@@ -33,7 +33,12 @@ impl World {
 
     /// A new session in no workspace.
     pub fn session(&self) -> Arc<Session> {
-        self.agent.new_session(None, Arc::new(Nobody)).expect("a session")
+        self.try_session().expect("a session")
+    }
+
+    /// The same, which may be refused.
+    pub fn try_session(&self) -> Result<Arc<Session>, OpenError> {
+        self.agent.new_session(None, Arc::new(Nobody))
     }
 }
 

@@ -3,12 +3,14 @@
 
 mod bad_frames;
 mod bad_input;
+mod budget;
 mod cancel;
 mod cancel_commands;
 mod cancel_tools;
 mod chat_print;
 mod chat_terminal;
 mod code_actions;
+mod compaction;
 mod custom_commands;
 mod cuts;
 mod desk;

@@ -1,6 +1,8 @@
 //! Many sessions in one server, and two servers on one workspace: no deadlock, and nothing crossed.
 
+use crate::in_process::World;
 use crate::world::{next_prompt_works, ready, ready_with, stop_reason};
+use airlock::limits::SESSIONS_MAX;
 use airlock_tests::editor::{EditorOptions, ServerRequest, agent_text};
 use airlock_tests::scripted_claude::{Gate, Received, Reply, ScriptedClaude, assert_append_only};
 use pretty_assertions::assert_eq;
@@ -166,4 +168,16 @@ async fn a_server_whose_editor_stopped_reading_still_hears_its_end() {
     editor.exited_unread().await;
     editor.resume_reading();
     editor.exit_status().await;
+}
+
+#[tokio::test]
+async fn one_session_too_many_is_refused_and_leaves_nothing_behind() {
+    let claude = ScriptedClaude::start().await;
+    let world = World::new(&claude, "", Vec::new());
+    let sessions: Vec<_> = (0..SESSIONS_MAX).map(|_| world.session()).collect();
+    let refused = world.try_session().err().expect("a refusal");
+    assert!(refused.to_string().contains("close one first"), "{refused}");
+    assert_eq!(world.histories().len(), SESSIONS_MAX);
+    sessions[0].close().await;
+    world.session();
 }

@@ -49,6 +49,20 @@ async fn a_chain_of_three_tool_calls_is_told_in_order_and_answered_in_one_messag
 }
 
 #[tokio::test]
+async fn an_answer_of_thinking_alone_spoils_nothing() {
+    let claude = ScriptedClaude::start().await;
+    claude.push(Reply::new().thinking("hm", "sig")).push(Reply::says("So").thinking("hm", "sig2"));
+    let editor = ready(&claude).await;
+    let session = editor.new_session().await;
+    for _ in 0..2 {
+        assert_eq!(stop_reason(&editor.turn(&session, "go").await), "end_turn");
+    }
+    next_prompt_works(&editor, &claude, &session).await;
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
 async fn a_prompt_that_says_nothing_is_refused_and_spoils_nothing() {
     let claude = ScriptedClaude::start().await;
     let editor = ready(&claude).await;

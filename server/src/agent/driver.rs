@@ -1,6 +1,6 @@
 //! Drives a turn: does what the machine wants and tells it what happened. The only place of the agent that waits.
 
-use super::compaction::{Compacted, Compactor};
+use super::compaction::{Compactor, Summarised};
 use super::history::{Entry, Saved};
 use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use super::session::{Session, State, TurnOver};
@@ -112,18 +112,37 @@ impl<'a> Driver<'a> {
     async fn message_arrived(&mut self, message: Received) -> Event {
         self.work.stop_asking();
         self.record(&message.usage).await;
-        let settings = &self.state.settings;
-        let over_budget =
-            self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
-        Event::MessageArrived(Arrived { message, over_budget })
+        self.show_usage();
+        Event::MessageArrived(Arrived { message, over_budget: self.state.over_budget() })
     }
 
+    /// Counts what a message used.
     async fn record(&mut self, usage: &crate::claude::TokenUsage) {
-        self.state.ledger.record(usage, prices_of(&self.model, &self.state.settings.prices));
-        self.session.outbox.push(Update::Usage(self.state.ledger.report(self.info.context_size)));
+        let prices = prices_of(&self.model, &self.state.settings.prices);
+        self.state.ledger.record(usage, prices);
+        if prices.is_none() {
+            self.tell_cost_unknown();
+        }
         let entry = super::history::UsageEntry::new(&self.model, *usage);
         // The message that follows is waited for, and lines are written in order.
         drop(self.state.write(Entry::Usage(entry)).await);
+    }
+
+    /// Once: a bound that the user relies on does not hold.
+    fn tell_cost_unknown(&mut self) {
+        let bounded = self.state.settings.max_session_cost_usd.is_some();
+        if bounded && !std::mem::replace(&mut self.state.told_cost_unknown, true) {
+            let text = format!(
+                "what {} costs is not known, so max_session_cost_usd cannot stop this session: put its prices under \
+                 [prices] in your config.toml",
+                self.model
+            );
+            self.session.notice(NoticeLevel::Warning, text);
+        }
+    }
+
+    fn show_usage(&self) {
+        self.session.outbox.push(Update::Usage(self.state.ledger.report(self.info.context_size)));
     }
 
     async fn append(&mut self, message: Message) {
@@ -226,11 +245,12 @@ impl<'a> Driver<'a> {
 
     async fn compact(&mut self) -> Event {
         self.work.compaction_begun();
-        let compaction = {
+        let session = self.session;
+        let summarised = {
             let MessageRequest { model, max_tokens, system, tools, messages, adaptive_thinking } =
                 self.request();
             let compactor = Compactor {
-                claude: &self.session.agent.claude,
+                claude: &session.agent.claude,
                 model,
                 max_tokens,
                 system,
@@ -240,33 +260,49 @@ impl<'a> Driver<'a> {
                 context_used: self.state.ledger.context_used(),
                 context_size: self.info.context_size,
                 retries_max: self.state.settings.retries,
+                tell: &|text| session.notice(NoticeLevel::Warning, text),
             };
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Event::Cancelled { salvage: Vec::new() },
-                compaction = compactor.compact() => compaction,
+                summarised = compactor.compact() => summarised,
             }
         };
-        match compaction {
-            Ok(compacted) => self.begin_anew(compacted).await,
-            Err(failed) => Event::Compacted(failed),
-        }
+        Event::Compacted(match summarised {
+            Ok(summarised) => self.begin_anew(summarised).await,
+            Err(why) => Compaction::Failed(why),
+        })
     }
 
-    async fn begin_anew(&mut self, compacted: Compacted) -> Event {
-        let Compacted { beginning, context_used, usage } = compacted;
-        self.record(&usage).await;
+    async fn begin_anew(&mut self, summarised: Summarised) -> Compaction {
+        self.record(&summarised.usage).await;
+        let (beginning, context_used) = match summarised.beginning {
+            Ok(beginning) => beginning,
+            Err(why) => {
+                self.show_usage();
+                return Compaction::Failed(why);
+            }
+        };
         let saved = self.state.write(Entry::Compacted { message: beginning.clone() }).await;
         self.state.conversation = vec![beginning];
+        // The summary may not have it.
+        self.state.told_date = None;
         self.state.ledger.set_context_used(context_used);
+        self.show_usage();
         self.until_saved(saved).await;
         self.session
             .notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
-        Event::Compacted(Compaction::Freed { context_used })
+        match self.state.over_budget() {
+            Some(why) => Compaction::Failed(why),
+            None => Compaction::Freed { context_used },
+        }
     }
 
     /// Compacts now, at the user's wish, outside of a turn's loop.
     pub(super) async fn compact_only(mut self) -> Result<(u64, u64), String> {
+        if let Some(why) = self.state.over_budget() {
+            return Err(why);
+        }
         let before = self.state.ledger.context_used();
         self.info = tokio::select! {
             biased;

@@ -115,6 +115,10 @@ impl Agent {
         workspace: Option<WorkspaceRoot>,
         asker: Arc<dyn Asker>,
     ) -> Result<Arc<Session>, OpenError> {
+        // Before there is a file that nobody would remove.
+        if self.sessions.len() >= SESSIONS_MAX {
+            return Err(OpenError::TooMany);
+        }
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
         let mut notices = Vec::new();
         let (id, history) = match folder.create(&jiff::Zoned::now(), &|id| self.sessions.contains_key(id)) {

@@ -65,6 +65,8 @@ pub(super) struct State {
     pub(super) ask_about_repeats: bool,
     pub(super) settings: Settings,
     pub(super) custom: CustomCommands,
+    /// The user was told that the bound on cost cannot hold.
+    pub(super) told_cost_unknown: bool,
     /// The disk did not take the last lines of the history, and the user was told.
     pub(super) is_behind: bool,
     /// The day that the model was last told.
@@ -326,6 +328,7 @@ impl State {
             ask_about_repeats: true,
             settings,
             custom,
+            told_cost_unknown: false,
             is_behind: false,
             told_date: None,
         }
@@ -337,12 +340,21 @@ impl State {
         for usage in &loaded.usage {
             self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
         }
+        if let Some(tokens) = loaded.compacted_to {
+            // The last usage is that of the summary's request, with all that it replaced.
+            self.ledger.set_context_used(tokens);
+        }
         if let Some(model) = loaded.last_model() {
             model.clone_into(&mut self.model);
         }
         self.header = loaded.header;
         self.conversation = loaded.conversation;
         self.told_date = None;
+    }
+
+    /// Why the session may spend no more, when that is so.
+    pub(super) fn over_budget(&self) -> Option<String> {
+        self.ledger.over_budget(self.settings.max_session_tokens, self.settings.max_session_cost_usd)
     }
 
     /// Writes a line of history; `None` when nothing is kept.

@@ -48,6 +48,9 @@ impl TurnTask {
     }
 
     async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
+        if let Some(why) = state.over_budget() {
+            return over(StopReason::Error, Some(why));
+        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
         let today = jiff::Zoned::now().date();

@@ -19,6 +19,8 @@ pub struct Loaded {
     pub model: Option<String>,
     /// Tokens of every message.
     pub usage: Vec<UsageEntry>,
+    /// What the conversation fills of the window, roughly, when it was compacted and no message came since.
+    pub compacted_to: Option<u64>,
     /// The session goes on in this one.
     pub continued_in: Option<String>,
     /// Lines that could not be read.
@@ -59,9 +61,15 @@ impl Loaded {
                 self.transcript.push(message.clone());
                 self.conversation.push(message);
             }
-            Entry::Usage(usage) => self.usage.push(usage),
+            Entry::Usage(usage) => {
+                self.usage.push(usage);
+                self.compacted_to = None;
+            }
             Entry::Model { model } => self.model = Some(model),
-            Entry::Compacted { message } => self.conversation = vec![message],
+            Entry::Compacted { message } => {
+                self.compacted_to = Some(message.estimated_tokens());
+                self.conversation = vec![message];
+            }
             Entry::ContinuedIn { id } => self.continued_in = Some(id),
             Entry::Unknown => {}
         }

@@ -18,6 +18,7 @@ use crate::conversation::{Block, Message, Role};
 use crate::limits::{COMPACT_AT_PERCENT, TURN_SAME_CALL_MAX};
 use batch::Batch;
 use repeats::Repeats;
+use std::time::Duration;
 
 /// What bounds a turn.
 #[derive(Clone, Debug)]
@@ -191,7 +192,7 @@ impl Turn {
         self.context_used = message.usage.context();
         let mut content = message.content;
         let (reason, remark) = match &message.stop {
-            StopCause::PauseTurn if calls.is_empty() => {
+            StopCause::PauseTurn if calls.is_empty() && over_budget.is_none() => {
                 let mut effects = self.keep(content, None);
                 effects.extend(self.ask());
                 return effects;
@@ -217,17 +218,28 @@ impl Turn {
         }
         // Nothing more will run, so the calls go: one without a result would void the history.
         content.retain(|block| !matches!(block, Block::ToolUse { .. }));
+        let is_whole = calls.is_empty();
         let mut effects: Vec<Effect> = calls.drain(..).map(|call| call.failed("not run")).collect();
         let cut =
             matches!(message.stop, StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal);
-        effects.extend(self.keep(content, remark.filter(|_| cut)));
+        let not_run = (!is_whole).then_some("stopped before its tool calls ran");
+        let mark = remark.filter(|_| cut).or(not_run);
+        if mark.is_none() {
+            // The API refuses a message whose last block is thinking, and then every request that has it.
+            let end = content.iter().rposition(|block| !block.is_thinking()).map_or(0, |last| last + 1);
+            content.truncate(end);
+        }
+        effects.extend(self.keep(content, mark));
         if let Some(remark) = remark {
             effects.push(notice(NoticeLevel::Warning, remark));
         }
-        if let Some(why) = over_budget {
-            effects.push(self.end(StopReason::Error, Some(why)));
-        } else {
-            effects.push(self.end(reason, None));
+        match over_budget {
+            // The answer is there. It is the next prompt that cannot be paid for.
+            Some(why) if is_whole => {
+                effects.extend([notice(NoticeLevel::Warning, why), self.end(reason, None)]);
+            }
+            Some(why) => effects.push(self.end(StopReason::Error, Some(why))),
+            None => effects.push(self.end(reason, None)),
         }
         effects
     }
@@ -262,12 +274,7 @@ impl Turn {
         match retry::delay(&failure, self.failures, self.bounds.retries_max, jitter) {
             Some(delay) => {
                 self.failures += 1;
-                let (try_number, tries) = (self.failures, self.bounds.retries_max);
-                let text = format!(
-                    "{}: trying again in {:.1} s ({try_number} of {tries})",
-                    failure.message,
-                    delay.as_secs_f32()
-                );
+                let text = trying_again(&failure, delay, self.failures, self.bounds.retries_max);
                 self.phase = Phase::BackingOff;
                 effects.extend([notice(NoticeLevel::Warning, text), Effect::Wait(delay)]);
             }
@@ -344,6 +351,12 @@ impl Turn {
         self.phase = Phase::Ended;
         Effect::End { stop_reason, error }
     }
+}
+
+/// What the user is told before another try.
+pub(super) fn trying_again(failure: &Failure, delay: Duration, try_number: u32, tries: u32) -> String {
+    let seconds = delay.as_secs_f32();
+    format!("{}: trying again in {seconds:.1} s ({try_number} of {tries})", failure.message)
 }
 
 impl ToolCall {

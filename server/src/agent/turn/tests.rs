@@ -88,6 +88,29 @@ fn an_empty_answer_ends_the_turn_and_appends_nothing() {
     assert_eq!(effects, [Effect::End { stop_reason: StopReason::EndTurn, error: None }]);
 }
 
+/// The API refuses an assistant's message whose last block is thinking, and then every request that has it.
+#[test]
+fn no_message_that_is_kept_ends_with_thinking() {
+    let thinking = || Block::Thinking { thinking: "hm".into(), signature: "s".into() };
+    let call = call("1", "bash", false);
+    for (content, over_budget) in [
+        (vec![thinking()], None),
+        (vec![thinking(), use_of(&call)], Some("spent".to_owned())),
+        (vec![Block::text("so"), thinking()], None),
+    ] {
+        let mut turn = turn();
+        begin(&mut turn);
+        if over_budget.is_some() {
+            turn.step(Event::CallArrived(call.clone()));
+        }
+        let message = Received { content, stop: StopCause::EndTurn, usage: TokenUsage::default() };
+        let effects = turn.step(Event::MessageArrived(Arrived { message, over_budget }));
+        let last = appended(&effects).last().and_then(|message| message.content.last().cloned());
+        assert!(!matches!(last, Some(Block::Thinking { .. })), "{effects:?}");
+        assert!(turn.has_ended());
+    }
+}
+
 #[test]
 fn readers_run_side_by_side_and_a_writer_runs_alone() {
     let mut turn = turn();
