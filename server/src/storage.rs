@@ -102,8 +102,17 @@ pub fn open_private(path: &Path, create_new: bool) -> io::Result<File> {
 }
 
 /// The names in a folder that end with `suffix`, sorted; none when there is no such folder.
-#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn names_with_suffix(folder: &Path, suffix: &str) -> io::Result<Vec<String>> {
+    names(folder, |name| name.ends_with(suffix))
+}
+
+/// The names in a folder that begin with `prefix`, sorted; none when there is no such folder.
+pub fn names_with_prefix(folder: &Path, prefix: &str) -> io::Result<Vec<String>> {
+    names(folder, |name| name.starts_with(prefix))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+fn names(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -111,7 +120,7 @@ pub fn names_with_suffix(folder: &Path, suffix: &str) -> io::Result<Vec<String>>
     };
     let mut names = Vec::new();
     for entry in entries {
-        if let Some(name) = entry?.file_name().to_str().filter(|name| name.ends_with(suffix)) {
+        if let Some(name) = entry?.file_name().to_str().filter(|name| wanted(name)) {
             names.push(name.to_owned());
         }
     }

@@ -30,6 +30,7 @@ mod order;
 mod plain_client;
 mod progress;
 mod sandbox;
+mod sandbox_ends;
 mod scribbles;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;

@@ -4,6 +4,7 @@
 //! plain container comes up without a word. A service that was started with the runtime cannot ignore it.
 
 use super::error::SandboxError;
+use super::leftovers;
 use super::runtime::Runtime;
 use crate::environment::Environment;
 use crate::limits::{PODMAN_ANSWER_MAX_MS, PODMAN_START_MAX_MS};
@@ -33,7 +34,7 @@ impl PodmanService {
             )
         })?;
         let folder = private_folder(environment)?;
-        let socket = folder.path().join("podman.sock");
+        let socket = folder.path().join(leftovers::SOCKET);
         let process = spawn(&podman, runtime, &socket)?;
         let mut service =
             Self { api: Podman::unix(&socket), runtime: runtime.clone(), _folder: folder, _process: process };
@@ -93,8 +94,9 @@ pub(super) async fn within<T>(
 fn private_folder(environment: &Environment) -> Result<TempDir, SandboxError> {
     let base =
         environment.variable("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir()).unwrap_or("/tmp");
+    leftovers::remove_services(Path::new(base));
     // `tempfile` makes it with mode 0700.
-    tempfile::Builder::new().prefix("airlock-").tempdir_in(base).map_err(|error| {
+    tempfile::Builder::new().prefix(&leftovers::folder_prefix()).tempdir_in(base).map_err(|error| {
         SandboxError::new(
             format!("no private folder can be made in {base}: {error}"),
             "free some space there",
