@@ -4,6 +4,7 @@
 
 pub mod airlock_binary;
 pub mod airlock_command;
+pub mod bench;
 pub mod components;
 pub mod deadline;
 pub mod editor;

@@ -94,7 +94,7 @@ impl EditorOptions {
     }
 
     /// The program, its arguments and its whole environment.
-    pub(super) fn command(&self) -> tokio::process::Command {
+    pub(crate) fn command(&self) -> tokio::process::Command {
         let binary = self.binary.clone().unwrap_or_else(|| airlock_binary().to_owned());
         let mut command = tokio::process::Command::new(binary);
         command

@@ -1,5 +1,6 @@
 //! The response's body: part by part, each flushed before the next, held at gates, broken where the test says.
 
+use super::gate::Gate;
 use super::render::Part;
 use super::state::Shared;
 use bytes::Bytes;
@@ -20,12 +21,19 @@ pub(super) fn full(bytes: impl Into<Bytes>) -> Body {
 /// A body that comes in parts.
 pub(super) fn streamed(parts: Vec<Part>, hangup: Hangup) -> Body {
     let frames = stream::unfold((parts.into_iter(), hangup), async |(mut parts, mut hangup)| {
+        let mut passed = None;
         loop {
             // Not ready once: that is when hyper flushes what it was given before.
             tokio::task::yield_now().await;
             match parts.next() {
-                Some(Part::Bytes(bytes)) => return Some((Ok(Frame::data(bytes)), (parts, hangup))),
-                Some(Part::Gate(gate)) => gate.pass().await,
+                Some(Part::Bytes(bytes)) => {
+                    passed.inspect(Gate::leave);
+                    return Some((Ok(Frame::data(bytes)), (parts, hangup)));
+                }
+                Some(Part::Gate(gate)) => {
+                    gate.pass().await;
+                    passed = Some(gate);
+                }
                 Some(Part::Silence) => std::future::pending().await,
                 Some(Part::Abort) => {
                     hangup.disarm();

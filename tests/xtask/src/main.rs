@@ -4,6 +4,7 @@
     reason = "the walls are the server's; this runs on a developer's machine"
 )]
 
+mod bench_command;
 mod components;
 mod test_command;
 
@@ -25,12 +26,15 @@ enum Command {
         /// Run only tests whose name contains this
         filter: Option<String>,
     },
+    /// Measure the release build against its goals; fails when one is missed
+    Bench,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Test { filter } => test_command::run(filter.as_deref()),
+        Command::Bench => bench_command::run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
