@@ -132,6 +132,11 @@ impl Block {
         matches!(self, Self::Text { text } if text.trim().is_empty())
     }
 
+    /// Whether it is the model's thinking.
+    pub fn is_thinking(&self) -> bool {
+        matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+
     fn weight_bytes(&self) -> usize {
         match self {
             Self::Text { text } => text.len(),
@@ -148,6 +153,11 @@ impl ResultPart {
     /// A text part.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
+    }
+
+    /// Whether the API would refuse the part for saying nothing.
+    pub fn is_blank(&self) -> bool {
+        matches!(self, Self::Text { text } if text.trim().is_empty())
     }
 
     fn weight_bytes(&self) -> usize {

@@ -20,7 +20,7 @@ pub struct Environment {
 }
 
 /// The variables that Airlock looks at; no other is kept.
-const VARIABLES: [&str; 9] = [
+const VARIABLES: [&str; 11] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
     "MODEL",
@@ -30,6 +30,8 @@ const VARIABLES: [&str; 9] = [
     "AIRLOCK_LOG",
     "NO_COLOR",
     "TERM",
+    "PATH",
+    "XDG_RUNTIME_DIR",
 ];
 
 impl Environment {
@@ -61,6 +63,19 @@ impl Environment {
             state_dir: home.join("state"),
             working_dir: home.to_owned(),
         }
+    }
+
+    /// An installed program, found as a shell finds it. Debian keeps some where only root looks.
+    pub fn program(&self, name: &str) -> Option<PathBuf> {
+        let path = self.variable("PATH").unwrap_or_default().split(':').chain(["/usr/sbin", "/sbin"]);
+        path.filter(|folder| folder.starts_with('/')).map(|folder| Path::new(folder).join(name)).find(
+            |file| {
+                file.metadata().is_ok_and(|metadata| {
+                    metadata.is_file()
+                        && std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o111 != 0
+                })
+            },
+        )
     }
 
     /// A variable; an empty one counts as not set.

@@ -6,9 +6,9 @@
 //! |---|---|
 //! | front ends: translate, decide nothing | [`lsp`], [`cli`] |
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
-//! | the Messages API; the tools | [`claude`], [`tools`] |
+//! | the Messages API; the tools; where they run | [`claude`], [`tools`], [`sandbox`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`] |
+//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
 
@@ -21,8 +21,10 @@ pub mod environment;
 pub mod limits;
 pub mod lsp;
 pub mod nearest;
+pub mod neutral;
 pub mod paths;
 pub mod problem;
+pub mod sandbox;
 pub mod secret;
 pub mod storage;
 pub mod tools;

@@ -73,6 +73,8 @@ pub const RETRY_AFTER_MAX_MS: u64 = 60_000;
 
 /// A history file that can be loaded.
 pub const HISTORY_FILE_MAX_BYTES: usize = 512 << 20;
+/// Lines of a history that wait in memory while the disk takes none.
+pub const HISTORY_UNWRITTEN_MAX_BYTES: usize = 64 << 20;
 /// Histories that are listed.
 pub const HISTORY_LIST_MAX: usize = 200;
 /// Second names that are tried for a history whose name is taken.
@@ -127,3 +129,31 @@ pub const COMPACT_AT_PERCENT: u64 = 80;
 pub const COMPACT_KEEP_PERCENT: u64 = 10;
 /// A compaction must bring the conversation below this share of what it was, or it counts as having freed nothing.
 pub const COMPACT_MUST_REACH_PERCENT: u64 = 70;
+
+/// Lines of a tool's output that the terminal shows as they come.
+pub const CHAT_OUTPUT_HEAD_LINES: usize = 20;
+/// Lines of a tool's output that the terminal shows when it has ended, if there were more.
+pub const CHAT_OUTPUT_TAIL_LINES: usize = 10;
+/// How much of one line of a tool's output the terminal shows.
+pub const CHAT_OUTPUT_LINE_MAX_CHARS: usize = 500;
+/// Prompts that the terminal remembers.
+pub const CHAT_PROMPTS_KEPT_MAX: usize = 1000;
+/// Names in one folder that are looked at to complete a path.
+pub const CHAT_COMPLETION_NAMES_MAX: usize = 10_000;
+/// Completions that are offered at once.
+pub const CHAT_COMPLETIONS_MAX: usize = 100;
+/// Questions to the user that may wait for their turn.
+pub const CHAT_QUESTIONS_MAX: usize = 16;
+
+/// How long our own podman may take to come up.
+pub const PODMAN_START_MAX_MS: u64 = 10_000;
+/// How long podman may take to answer a call.
+pub const PODMAN_ANSWER_MAX_MS: u64 = 30_000;
+/// How long the guest may take to say hello. A microVM has to boot first.
+pub const SANDBOX_HELLO_MAX_MS: u64 = 30_000;
+/// Memory of the sandbox.
+pub const SANDBOX_MEMORY_MIB: u64 = 512;
+/// Files that one process in the sandbox may have open.
+pub const SANDBOX_FILES_MAX: u64 = 16_384;
+/// Processes in the sandbox.
+pub const SANDBOX_PROCESSES_MAX: u64 = 512;

@@ -1,11 +1,9 @@
-//! The `airlock` binary.
+//! The `airlock` binary: reads the command line, and hands over.
 
-use airlock::environment::Environment;
-use airlock::lsp::transport::Ended;
+use airlock::cli::{self, Arguments};
+use clap::Parser;
 use std::process::ExitCode;
 
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let ended = airlock::lsp::run(Environment::of_process()?).await;
-    std::process::exit(i32::from(matches!(ended, Ended::Exit { after_shutdown: false })));
+fn main() -> ExitCode {
+    cli::start(Arguments::parse()).into()
 }

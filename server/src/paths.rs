@@ -1,5 +1,6 @@
 //! Paths as types, so that a path inside the workspace and one on the host cannot be mixed up.
 
+use sha2::{Digest, Sha256};
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
@@ -27,6 +28,14 @@ impl WorkspaceRoot {
     /// The folder's own name, for people.
     pub fn name(&self) -> String {
         self.0.file_name().map_or_else(|| "root".to_owned(), |name| name.to_string_lossy().into_owned())
+    }
+
+    /// A name for what is kept about it: its own, and a digest, for two folders may be called the same.
+    pub fn kept_name(&self) -> String {
+        let digest = Sha256::digest(self.0.as_os_str().as_encoded_bytes());
+        let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
+        let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        format!("{}-{digest}", self.name().chars().map(plain).collect::<String>())
     }
 
     /// The host path of something inside. It says nothing about links on the way.

@@ -42,6 +42,54 @@ pub fn make_private_folder(path: &Path) -> io::Result<()> {
     std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Makes a folder that everybody may look into, with its parents: for what the sandbox sees.
+pub fn make_open_folder(path: &Path) -> io::Result<()> {
+    std::fs::DirBuilder::new().recursive(true).mode(0o755).create(path)
+}
+
+/// Writes a file that everybody may read, with this mode.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn write_open(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
+    std::fs::write(path, content)?;
+    set_mode(path, mode)
+}
+
+/// Sets permission bits.
+pub fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
+    std::fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+}
+
+/// Makes a symbolic link.
+pub fn link(target: &Path, path: &Path) -> io::Result<()> {
+    std::os::unix::fs::symlink(target, path)
+}
+
+/// Makes a folder with its content such that it is there whole or not at all, also when two do it at once.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn make_folder_whole(path: &Path, build: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let parent =
+        path.parent().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "no parent folder"))?;
+    make_private_folder(parent)?;
+    let temporary = tempfile::Builder::new().prefix(".making-").tempdir_in(parent)?;
+    let inside = temporary.path().join("made");
+    make_open_folder(&inside)?;
+    build(&inside)?;
+    match std::fs::rename(&inside, path) {
+        // Somebody else was quicker, with the same content.
+        Err(_) if path.is_dir() => Ok(()),
+        renamed => renamed,
+    }
+}
+
+/// Removes a folder and all that is in it; one that is not there is no error.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn remove_folder(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.
 #[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn open_private(path: &Path, create_new: bool) -> io::Result<File> {
@@ -54,8 +102,17 @@ pub fn open_private(path: &Path, create_new: bool) -> io::Result<File> {
 }
 
 /// The names in a folder that end with `suffix`, sorted; none when there is no such folder.
-#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn names_with_suffix(folder: &Path, suffix: &str) -> io::Result<Vec<String>> {
+    names(folder, |name| name.ends_with(suffix))
+}
+
+/// The names in a folder that begin with `prefix`, sorted; none when there is no such folder.
+pub fn names_with_prefix(folder: &Path, prefix: &str) -> io::Result<Vec<String>> {
+    names(folder, |name| name.starts_with(prefix))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+fn names(folder: &Path, wanted: impl Fn(&str) -> bool) -> io::Result<Vec<String>> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -63,7 +120,7 @@ pub fn names_with_suffix(folder: &Path, suffix: &str) -> io::Result<Vec<String>>
     };
     let mut names = Vec::new();
     for entry in entries {
-        if let Some(name) = entry?.file_name().to_str().filter(|name| name.ends_with(suffix)) {
+        if let Some(name) = entry?.file_name().to_str().filter(|name| wanted(name)) {
             names.push(name.to_owned());
         }
     }

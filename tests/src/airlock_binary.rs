@@ -23,7 +23,14 @@ fn build() -> PathBuf {
         Some(name) => name,
         None => panic!("{} is no place that cargo builds to", profile.display()),
     };
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What `cargo test` tells of our own package. Build scripts of dependencies look at it, and with another value than
+    // the last time they and all that needs them are built again.
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        cargo.env_remove(name);
+    }
+    let output = cargo
         .args(["build", "--quiet", "--package", "airlock", "--bin", "airlock", "--profile", name])
         .arg("--target-dir")
         .arg(target)

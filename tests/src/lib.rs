@@ -1,10 +1,12 @@
-//! The world that Airlock is tested in: a scripted Claude over HTTP, and an editor that speaks LSP to the real
-//! binary over its real pipes.
+//! The world that Airlock is tested in: a scripted Claude over HTTP, an editor that speaks LSP to the real
+//! binary over its real pipes, and a terminal to talk to it in.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
 pub mod airlock_binary;
+pub mod airlock_command;
 pub mod bench;
 pub mod components;
 pub mod deadline;
 pub mod editor;
 pub mod scripted_claude;
+pub mod terminal;

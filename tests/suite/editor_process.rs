@@ -16,7 +16,7 @@ fn frame(method: &str) -> String {
 
 #[tokio::test]
 async fn the_server_gets_a_home_of_its_own_and_nothing_of_ours() {
-    let editor = Editor::start(options().env("MODEL", "m").without_env("ANTHROPIC_API_KEY"));
+    let editor = Editor::start(options().with_sandbox().env("MODEL", "m").without_env("ANTHROPIC_API_KEY"));
     let answer = editor.initialize().await;
     let mut names: Vec<_> = answer["env"].as_object().expect("an environment").keys().collect();
     // What Python and the C library set for themselves.

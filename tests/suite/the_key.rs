@@ -44,7 +44,9 @@ async fn work(options: EditorOptions, claude: &ScriptedClaude) -> (String, Strin
     editor.expect("shutdown", Value::Null).await;
     editor.notify("exit", Value::Null);
     editor.exit_status().await;
-    (editor.report(), json!(said).to_string())
+    let log = editor.report();
+    assert!(log.contains("DEBUG airlock"), "what is not logged cannot be seen to hold no key: {log}");
+    (log, json!(said).to_string())
 }
 
 #[tokio::test]

@@ -1,16 +1,10 @@
 //! Turns over LSP: the real binary, the scripted Claude.
 
-use airlock_tests::editor::{Editor, EditorOptions, agent_text, kinds};
+use crate::world::{error, next_prompt_works, ready, stop_reason};
+use airlock_tests::editor::{agent_text, kinds};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude, assert_append_only};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-
-/// An editor that shows no progress.
-async fn ready(claude: &ScriptedClaude) -> Editor {
-    let editor = Editor::ready(EditorOptions::new(claude)).await;
-    editor.ignore("$/progress");
-    editor
-}
 
 #[tokio::test]
 async fn a_chain_of_three_tool_calls_is_told_in_order_and_answered_in_one_message_each() {
@@ -50,6 +44,37 @@ async fn a_chain_of_three_tool_calls_is_told_in_order_and_answered_in_one_messag
     assert_eq!(ids(&requests[1].messages()[2]), ["toolu_1", "toolu_2"], "both results in one message");
     assert_eq!(ids(&requests[2].messages()[4]), ["toolu_3"]);
     assert_eq!(ids(&requests[3].messages()[6]), ["toolu_4"]);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn an_answer_of_thinking_alone_spoils_nothing() {
+    let claude = ScriptedClaude::start().await;
+    claude.push(Reply::new().thinking("hm", "sig")).push(Reply::says("So").thinking("hm", "sig2"));
+    let editor = ready(&claude).await;
+    let session = editor.new_session().await;
+    for _ in 0..2 {
+        assert_eq!(stop_reason(&editor.turn(&session, "go").await), "end_turn");
+    }
+    next_prompt_works(&editor, &claude, &session).await;
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_prompt_that_says_nothing_is_refused_and_spoils_nothing() {
+    let claude = ScriptedClaude::start().await;
+    let editor = ready(&claude).await;
+    let session = editor.new_session().await;
+    for nothing in ["", " \n\t"] {
+        let updates = editor.turn(&session, nothing).await;
+        assert_eq!(
+            (stop_reason(&updates), error(&updates)),
+            ("error", "the prompt is empty: say what to do")
+        );
+    }
+    next_prompt_works(&editor, &claude, &session).await;
     editor.shutdown().await;
     claude.finish();
 }

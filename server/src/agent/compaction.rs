@@ -3,9 +3,9 @@
 //! The new beginning is one message of text. Blocks with signatures cannot be moved into another conversation, so
 //! the recent part is kept as a transcript.
 
-use super::turn::Compaction;
+use super::turn::trying_again;
 use crate::claude::{
-    Claude, Failure, MessageRequest, MessageStream, StreamEvent, TokenUsage, ToolSpec, retry,
+    Claude, Failure, MessageRequest, MessageStream, StopCause, StreamEvent, TokenUsage, ToolSpec, retry,
 };
 use crate::conversation::{Block, Message, ResultPart, Role};
 use crate::limits::{COMPACT_KEEP_PERCENT, COMPACT_MUST_REACH_PERCENT};
@@ -23,13 +23,15 @@ pub(super) struct Compactor<'a> {
     pub(super) context_used: u64,
     pub(super) context_size: u64,
     pub(super) retries_max: u32,
+    /// Tells the user what goes wrong on the way.
+    pub(super) tell: &'a (dyn Fn(String) + Send + Sync),
 }
 
-/// A conversation's new beginning.
-#[derive(Debug, PartialEq)]
-pub(super) struct Compacted {
-    pub(super) beginning: Message,
-    pub(super) context_used: u64,
+/// What came of asking for a summary.
+pub(super) struct Summarised {
+    /// The conversation's new beginning and how many tokens it is, roughly; or why it would not help.
+    pub(super) beginning: Result<(Message, u64), String>,
+    /// What was spent in any case.
     pub(super) usage: TokenUsage,
 }
 
@@ -42,20 +44,24 @@ const BYTES_PER_TOKEN: u64 = 3;
 
 impl Compactor<'_> {
     /// Asks the model for a summary and makes the new beginning of it.
-    pub(super) async fn compact(&self) -> Result<Compacted, Compaction> {
-        let (summary, usage) = self.summary().await.map_err(|failure| {
-            Compaction::Failed(format!("the conversation could not be summarised: {}", failure.message))
-        })?;
+    pub(super) async fn compact(&self) -> Result<Summarised, String> {
+        let (summary, usage) = self
+            .summary()
+            .await
+            .map_err(|failure| format!("the conversation could not be summarised: {}", failure.message))?;
+        Ok(Summarised { beginning: self.beginning(&summary), usage })
+    }
+
+    fn beginning(&self, summary: &str) -> Result<(Message, u64), String> {
         let keep_bytes = self.context_size * BYTES_PER_TOKEN * COMPACT_KEEP_PERCENT / 100;
-        let beginning = new_beginning(&summary, &recent(self.conversation, keep_bytes as usize));
+        let beginning = new_beginning(summary, &recent(self.conversation, keep_bytes as usize));
         let context_used = beginning.estimated_tokens();
         // What an almost empty window held is small enough, however little of it was old.
         let small = context_used * 100 < self.context_size * COMPACT_KEEP_PERCENT * 2;
         if !small && context_used * 100 > self.context_used * COMPACT_MUST_REACH_PERCENT {
-            let why = "summarising the conversation would free nothing: start anew with /clear";
-            return Err(Compaction::Failed(why.to_owned()));
+            return Err("summarising the conversation would free nothing: start anew with /clear".to_owned());
         }
-        Ok(Compacted { beginning, context_used, usage })
+        Ok((beginning, context_used))
     }
 
     /// First with the conversation as it is, which the prompt cache knows; where that is too long, with its end only.
@@ -92,7 +98,10 @@ impl Compactor<'_> {
             };
             match result {
                 Err(failure) => match retry::delay(&failure, attempt, self.retries_max, 0.5) {
-                    Some(delay) => tokio::time::sleep(delay).await,
+                    Some(delay) => {
+                        (self.tell)(trying_again(&failure, delay, attempt + 1, self.retries_max));
+                        tokio::time::sleep(delay).await;
+                    }
                     None => return Err(failure),
                 },
                 done => return done,
@@ -105,6 +114,9 @@ impl Compactor<'_> {
 async fn read(mut stream: MessageStream) -> Result<(String, TokenUsage), Failure> {
     loop {
         match stream.next().await {
+            StreamEvent::Finished(message) if message.stop == StopCause::Refusal => {
+                return Err(Failure::lasting("the model declined to write a summary"));
+            }
             StreamEvent::Finished(message) => {
                 let text = Message::assistant(message.content).text();
                 if text.trim().is_empty() {

@@ -1,6 +1,6 @@
 //! Drives a turn: does what the machine wants and tells it what happened. The only place of the agent that waits.
 
-use super::compaction::{Compacted, Compactor};
+use super::compaction::{Compactor, Summarised};
 use super::history::{Entry, Saved};
 use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use super::session::{Session, State, TurnOver};
@@ -14,6 +14,7 @@ use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent};
 use crate::config::Thinking;
 use crate::conversation::Message;
 use crate::limits::TURN_LAST_SAVE_MAX_MS;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
@@ -35,14 +36,10 @@ impl<'a> Driver<'a> {
         state: &'a mut State,
         cancel: &'a CancellationToken,
         model: String,
-        info: ModelInfo,
     ) -> Self {
-        let bounds = Bounds {
-            rounds_max: state.settings.max_rounds,
-            retries_max: state.settings.retries,
-            context_size: info.context_size,
-        };
+        let bounds = Bounds { rounds_max: state.settings.max_rounds, retries_max: state.settings.retries };
         let turn = Turn::new(bounds, state.ledger.context_used(), state.ask_about_repeats);
+        let info = ModelInfo::default();
         Self { session, state, cancel, model, info, turn, work: Work::default() }
     }
 
@@ -63,6 +60,10 @@ impl<'a> Driver<'a> {
     async fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Append(message) => self.append(message).await,
+            Effect::LearnModel => {
+                let (agent, model) = (Arc::clone(&self.session.agent), self.model.clone());
+                self.work.learn(Box::pin(async move { agent.model_info(&model).await }));
+            }
             Effect::AskModel => {
                 let request = self.session.agent.claude.ask(&self.request());
                 self.work.ask(Box::pin(request));
@@ -90,6 +91,10 @@ impl<'a> Driver<'a> {
         };
         match happened {
             Happened::Event(event) => event,
+            Happened::Learned(info) => {
+                self.info = info;
+                Event::ModelLearned { context_size: info.context_size }
+            }
             Happened::Stream(StreamEvent::Text(text)) => Event::TextArrived(text),
             Happened::Stream(StreamEvent::Thinking(text)) => Event::ThoughtArrived(text),
             Happened::Stream(StreamEvent::ToolUse { id, name, input, defect }) => {
@@ -107,18 +112,37 @@ impl<'a> Driver<'a> {
     async fn message_arrived(&mut self, message: Received) -> Event {
         self.work.stop_asking();
         self.record(&message.usage).await;
-        let settings = &self.state.settings;
-        let over_budget =
-            self.state.ledger.over_budget(settings.max_session_tokens, settings.max_session_cost_usd);
-        Event::MessageArrived(Arrived { message, over_budget })
+        self.show_usage();
+        Event::MessageArrived(Arrived { message, over_budget: self.state.over_budget() })
     }
 
+    /// Counts what a message used.
     async fn record(&mut self, usage: &crate::claude::TokenUsage) {
-        self.state.ledger.record(usage, prices_of(&self.model, &self.state.settings.prices));
-        self.session.outbox.push(Update::Usage(self.state.ledger.report(self.info.context_size)));
+        let prices = prices_of(&self.model, &self.state.settings.prices);
+        self.state.ledger.record(usage, prices);
+        if prices.is_none() {
+            self.tell_cost_unknown();
+        }
         let entry = super::history::UsageEntry::new(&self.model, *usage);
         // The message that follows is waited for, and lines are written in order.
         drop(self.state.write(Entry::Usage(entry)).await);
+    }
+
+    /// Once: a bound that the user relies on does not hold.
+    fn tell_cost_unknown(&mut self) {
+        let bounded = self.state.settings.max_session_cost_usd.is_some();
+        if bounded && !std::mem::replace(&mut self.state.told_cost_unknown, true) {
+            let text = format!(
+                "what {} costs is not known, so max_session_cost_usd cannot stop this session: put its prices under \
+                 [prices] in your config.toml",
+                self.model
+            );
+            self.session.notice(NoticeLevel::Warning, text);
+        }
+    }
+
+    fn show_usage(&self) {
+        self.session.outbox.push(Update::Usage(self.state.ledger.report(self.info.context_size)));
     }
 
     async fn append(&mut self, message: Message) {
@@ -138,13 +162,21 @@ impl<'a> Driver<'a> {
             result = saved => result,
             () = patience => return,
         };
-        if let Ok(Err(error)) = result {
-            let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
-            let text = format!(
-                "the history {} cannot be written ({error}): the conversation goes on, but this part is not kept",
-                path.unwrap_or_default()
-            );
-            self.session.notice(NoticeLevel::Error, text);
+        let was_behind = std::mem::replace(&mut self.state.is_behind, matches!(result, Ok(Err(_))));
+        match result {
+            Ok(Err(error)) if !was_behind => {
+                let path = self.state.history.as_ref().map(|history| history.path().display().to_string());
+                let text = format!(
+                    "the history {} cannot be written ({error}): the conversation goes on, and is written when it can be",
+                    path.unwrap_or_default()
+                );
+                self.session.notice(NoticeLevel::Error, text);
+            }
+            Ok(Ok(())) if was_behind => {
+                let text = "the history is written again, and nothing is missing in it";
+                self.session.notice(NoticeLevel::Info, text);
+            }
+            _ => {}
         }
     }
 
@@ -169,8 +201,8 @@ impl<'a> Driver<'a> {
     }
 
     fn run_tool(&mut self, index: usize, call: ToolCall) {
-        let agent = std::sync::Arc::clone(&self.session.agent);
-        let context = self.work.tool_context(index, agent.sandbox());
+        let agent = Arc::clone(&self.session.agent);
+        let context = self.work.tool_context(index, Arc::clone(&self.session.sandbox));
         self.work.run_tool(index, async move {
             let outcome = agent.tools.run(&call.name, call.input, context).await;
             let unseen = (!outcome.shown).then(|| outcome.all_text());
@@ -213,11 +245,12 @@ impl<'a> Driver<'a> {
 
     async fn compact(&mut self) -> Event {
         self.work.compaction_begun();
-        let compaction = {
+        let session = self.session;
+        let summarised = {
             let MessageRequest { model, max_tokens, system, tools, messages, adaptive_thinking } =
                 self.request();
             let compactor = Compactor {
-                claude: &self.session.agent.claude,
+                claude: &session.agent.claude,
                 model,
                 max_tokens,
                 system,
@@ -227,34 +260,55 @@ impl<'a> Driver<'a> {
                 context_used: self.state.ledger.context_used(),
                 context_size: self.info.context_size,
                 retries_max: self.state.settings.retries,
+                tell: &|text| session.notice(NoticeLevel::Warning, text),
             };
             tokio::select! {
                 biased;
                 () = self.cancel.cancelled() => return Event::Cancelled { salvage: Vec::new() },
-                compaction = compactor.compact() => compaction,
+                summarised = compactor.compact() => summarised,
             }
         };
-        match compaction {
-            Ok(compacted) => self.begin_anew(compacted).await,
-            Err(failed) => Event::Compacted(failed),
-        }
+        Event::Compacted(match summarised {
+            Ok(summarised) => self.begin_anew(summarised).await,
+            Err(why) => Compaction::Failed(why),
+        })
     }
 
-    async fn begin_anew(&mut self, compacted: Compacted) -> Event {
-        let Compacted { beginning, context_used, usage } = compacted;
-        self.record(&usage).await;
+    async fn begin_anew(&mut self, summarised: Summarised) -> Compaction {
+        self.record(&summarised.usage).await;
+        let (beginning, context_used) = match summarised.beginning {
+            Ok(beginning) => beginning,
+            Err(why) => {
+                self.show_usage();
+                return Compaction::Failed(why);
+            }
+        };
         let saved = self.state.write(Entry::Compacted { message: beginning.clone() }).await;
         self.state.conversation = vec![beginning];
+        // The summary may not have it.
+        self.state.told_date = None;
         self.state.ledger.set_context_used(context_used);
+        self.show_usage();
         self.until_saved(saved).await;
         self.session
             .notice(NoticeLevel::Info, "the conversation was summarised; it goes on from the summary");
-        Event::Compacted(Compaction::Freed { context_used })
+        match self.state.over_budget() {
+            Some(why) => Compaction::Failed(why),
+            None => Compaction::Freed { context_used },
+        }
     }
 
     /// Compacts now, at the user's wish, outside of a turn's loop.
     pub(super) async fn compact_only(mut self) -> Result<(u64, u64), String> {
+        if let Some(why) = self.state.over_budget() {
+            return Err(why);
+        }
         let before = self.state.ledger.context_used();
+        self.info = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err("stopped".to_owned()),
+            info = self.session.agent.model_info(&self.model) => info,
+        };
         match self.compact().await {
             Event::Compacted(Compaction::Freed { context_used }) => Ok((before, context_used)),
             Event::Compacted(Compaction::Failed(why)) => Err(why),

@@ -24,8 +24,9 @@ use crate::config::{self, Settings, WorkspaceSettings};
 use crate::environment::Environment;
 use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::sandbox::{Plan, SandboxError};
 use crate::storage::beneath::{Folder, Node, read_bounded};
-use crate::tools::{Registry, Sandbox, Tool};
+use crate::tools::{Registry, Tool};
 use crate::trust::{TrustState, TrustStore};
 use commands::CustomCommands;
 use commands::built_in;
@@ -114,6 +115,10 @@ impl Agent {
         workspace: Option<WorkspaceRoot>,
         asker: Arc<dyn Asker>,
     ) -> Result<Arc<Session>, OpenError> {
+        // Before there is a file that nobody would remove.
+        if self.sessions.len() >= SESSIONS_MAX {
+            return Err(OpenError::TooMany);
+        }
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
         let mut notices = Vec::new();
         let (id, history) = match folder.create(&jiff::Zoned::now(), &|id| self.sessions.contains_key(id)) {
@@ -248,7 +253,8 @@ impl Agent {
         if self.sessions.len() >= SESSIONS_MAX {
             return Err(OpenError::TooMany);
         }
-        let session = Session::new(Arc::clone(self), parts);
+        let plan = self.sandbox_plan(&parts);
+        let session = Session::new(Arc::clone(self), parts, plan);
         self.sessions.insert(session.id().to_owned(), Arc::clone(&session));
         for (level, text) in notices {
             session.notice(level, text);
@@ -273,8 +279,18 @@ impl Agent {
         workspace.map(|root| self.trust.state(root).0)
     }
 
-    fn sandbox(&self) -> Sandbox {
-        if self.settings.use_sandbox { Sandbox::Missing } else { Sandbox::Off }
+    /// What a session's sandbox is for, or why it has none.
+    fn sandbox_plan(&self, parts: &Parts) -> Result<Plan, SandboxError> {
+        if !self.settings.use_sandbox {
+            return Err(SandboxError::new(
+                "it is switched off",
+                "set use_sandbox = true in your config.toml, or USE_SANDBOX=true",
+            ));
+        }
+        let Some(workspace) = parts.workspace.clone() else {
+            return Err(SandboxError::new("there is no workspace", "open a folder, or set SAFEDIR"));
+        };
+        Ok(Plan { session_id: parts.id.clone(), workspace, isolation: parts.state.settings.isolation })
     }
 
     /// A file that the user mentions: as it stands in the editor, or on the disk beneath the workspace.

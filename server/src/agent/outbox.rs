@@ -32,13 +32,20 @@ impl Outbox {
     /// Adds an update.
     pub fn push(&self, update: Update) {
         let mut state = self.state();
-        state.bytes += weight_bytes(&update);
         state.all_delivered = false;
-        let rest = match state.waiting.back_mut() {
-            Some(last) => join(last, update),
-            None => Some(update),
+        let State { waiting, bytes, .. } = &mut *state;
+        let rest = match waiting.back_mut() {
+            Some(last) if are_pieces_of_one(last, &update) => {
+                // Counted as it will be when it is taken: the sum must come back to nothing.
+                *bytes -= weight_bytes(last);
+                let rest = join(last, update);
+                *bytes += weight_bytes(last);
+                rest
+            }
+            _ => Some(update),
         };
-        state.waiting.extend(rest);
+        *bytes += rest.as_ref().map_or(0, weight_bytes);
+        waiting.extend(rest);
         drop(state);
         self.arrived.notify_one();
     }
@@ -49,7 +56,7 @@ impl Outbox {
             {
                 let mut state = self.state();
                 if let Some(update) = state.waiting.pop_front() {
-                    state.bytes -= weight_bytes(&update).min(state.bytes);
+                    state.bytes -= weight_bytes(&update);
                     state.seq += 1;
                     let seq = state.seq;
                     drop(state);
@@ -97,6 +104,15 @@ impl Outbox {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Whether they may be joined. Other kinds are not weighed again: a tool call's input may be large.
+fn are_pieces_of_one(last: &Update, next: &Update) -> bool {
+    let joins = matches!(
+        last,
+        Update::AgentMessageChunk { .. } | Update::AgentThoughtChunk { .. } | Update::ToolCallUpdate(_)
+    );
+    joins && std::mem::discriminant(last) == std::mem::discriminant(next)
 }
 
 /// Joins an update to the one before it where they are pieces of the same text; gives it back where not.
@@ -197,6 +213,25 @@ mod tests {
         assert!(!writer.is_finished());
         outbox.next().await;
         writer.await.unwrap();
+    }
+
+    /// Each joined piece once left a few bytes in the count, and a long session ended in a wait without end.
+    #[tokio::test]
+    async fn an_empty_outbox_has_room_however_many_pieces_were_joined_in_it() {
+        let outbox = Outbox::default();
+        for _ in 0..2 * OUTBOX_MAX_BYTES / 64 {
+            outbox.push(chunk("x"));
+            outbox.push(output("1", "y"));
+            outbox.push(output("1", "z"));
+            outbox.next().await;
+            outbox.next().await;
+        }
+        outbox.push(chunk("x"));
+        for _ in 0..2 * OUTBOX_MAX_BYTES / 64 {
+            outbox.push(chunk("x"));
+        }
+        outbox.next().await;
+        assert!(futures::FutureExt::now_or_never(outbox.room()).is_some());
     }
 
     #[tokio::test]

@@ -12,11 +12,12 @@ use super::permission::{Asker, PermissionRequest};
 use super::prompt::Prompt;
 use super::replay;
 use super::turn_task::TurnTask;
-use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
+use super::update::{CommandInfo, NoticeLevel, SandboxState, StopReason, Update};
 use super::usage::{Ledger, prices_of};
 use crate::config::Settings;
 use crate::conversation::Message;
 use crate::paths::WorkspaceRoot;
+use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -28,7 +29,8 @@ pub struct Session {
     pub(super) id: String,
     pub(super) agent: Arc<Agent>,
     pub(super) workspace: Option<WorkspaceRoot>,
-    pub(super) outbox: Outbox,
+    pub(super) outbox: Arc<Outbox>,
+    pub(super) sandbox: Arc<SandboxSlot>,
     pub(super) asker: Arc<dyn Asker>,
     slot: Mutex<Slot>,
     slot_freed: Notify,
@@ -63,6 +65,10 @@ pub(super) struct State {
     pub(super) ask_about_repeats: bool,
     pub(super) settings: Settings,
     pub(super) custom: CustomCommands,
+    /// The user was told that the bound on cost cannot hold.
+    pub(super) told_cost_unknown: bool,
+    /// The disk did not take the last lines of the history, and the user was told.
+    pub(super) is_behind: bool,
     /// The day that the model was last told.
     pub(super) told_date: Option<jiff::civil::Date>,
 }
@@ -79,13 +85,19 @@ pub enum Refused {
 }
 
 impl Session {
-    pub(super) fn new(agent: Arc<Agent>, parts: Parts) -> Arc<Self> {
+    pub(super) fn new(agent: Arc<Agent>, parts: Parts, plan: Result<Plan, SandboxError>) -> Arc<Self> {
         let Parts { id, workspace, asker, state } = parts;
+        let outbox = Arc::new(Outbox::default());
+        let told = Arc::clone(&outbox);
+        let tell = move |news| told.push(sandbox_update(news));
+        let sandbox = SandboxSlot::new(agent.environment.clone(), plan, tell);
+        sandbox.warm_up();
         Arc::new(Self {
             id,
             agent,
             workspace,
-            outbox: Outbox::default(),
+            outbox,
+            sandbox,
             asker,
             slot: Mutex::new(Slot::Idle),
             slot_freed: Notify::new(),
@@ -169,16 +181,16 @@ impl Session {
             }
             freed.await;
         }
-        let (history, used) = {
-            let mut state = self.state.lock().await;
-            (state.history.take(), state.header.is_some())
-        };
-        match history {
-            Some(history) if used => history.close().await,
+        // Held until the history is closed: who closes a session that is being closed waits for that, too.
+        let mut state = self.state.lock().await;
+        match state.history.take() {
+            Some(history) if state.header.is_some() => history.close().await,
             // It stays behind as an empty file when this fails, and is not listed.
             Some(history) => drop(history.discard().await),
             None => {}
         }
+        drop(state);
+        self.sandbox.stop().await;
         self.agent.forget(&self.id);
         self.outbox.close();
     }
@@ -191,9 +203,12 @@ impl Session {
             error: Some(format!("Airlock itself failed in this turn, which is a bug: {error}")),
             quit: false,
         });
-        // Free the slot first: who sees the end may send the next prompt at once.
-        *self.slot() = if end.quit { Slot::Closed } else { Slot::Idle };
-        self.outbox.push(Update::TurnEnd { turn_id, stop_reason: end.stop_reason, error: end.error });
+        {
+            // Both at once: who sees the end may send the next prompt, and nothing of that one may come before the end.
+            let mut slot = self.slot();
+            self.outbox.push(Update::TurnEnd { turn_id, stop_reason: end.stop_reason, error: end.error });
+            *slot = if end.quit { Slot::Closed } else { Slot::Idle };
+        }
         self.slot_freed.notify_waiters();
         if end.quit {
             self.close().await;
@@ -215,6 +230,7 @@ impl Session {
         let model = state.model.clone();
         self.set_model(state, &model);
         state.history = Some(history);
+        state.is_behind = false;
         if let Some(message) = to_append {
             // What follows is waited for, and lines are written in order.
             drop(state.write(Entry::Message(message)).await);
@@ -274,6 +290,17 @@ impl Session {
     }
 }
 
+/// What happens to the sandbox, as the front end is told.
+fn sandbox_update(news: SandboxNews) -> Update {
+    let (state, isolation, detail) = match news {
+        SandboxNews::Starting => (SandboxState::Starting, None, None),
+        SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
+        SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
+        SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),
+    };
+    Update::Sandbox { state, isolation, detail }
+}
+
 /// What a session is made of.
 pub(super) struct Parts {
     pub(super) id: String,
@@ -301,6 +328,8 @@ impl State {
             ask_about_repeats: true,
             settings,
             custom,
+            told_cost_unknown: false,
+            is_behind: false,
             told_date: None,
         }
     }
@@ -311,12 +340,21 @@ impl State {
         for usage in &loaded.usage {
             self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
         }
+        if let Some(tokens) = loaded.compacted_to {
+            // The last usage is that of the summary's request, with all that it replaced.
+            self.ledger.set_context_used(tokens);
+        }
         if let Some(model) = loaded.last_model() {
             model.clone_into(&mut self.model);
         }
         self.header = loaded.header;
         self.conversation = loaded.conversation;
         self.told_date = None;
+    }
+
+    /// Why the session may spend no more, when that is so.
+    pub(super) fn over_budget(&self) -> Option<String> {
+        self.ledger.over_budget(self.settings.max_session_tokens, self.settings.max_session_cost_usd)
     }
 
     /// Writes a line of history; `None` when nothing is kept.

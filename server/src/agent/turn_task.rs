@@ -48,18 +48,16 @@ impl TurnTask {
     }
 
     async fn ask_model(&self, state: &mut State, prompt: Prompt, model: Option<String>) -> TurnOver {
+        if let Some(why) = state.over_budget() {
+            return over(StopReason::Error, Some(why));
+        }
         let model = model.unwrap_or_else(|| state.model.clone());
         self.begin(state, &prompt.text).await;
-        let info = tokio::select! {
-            biased;
-            () = self.cancel.cancelled() => return over(StopReason::Cancelled, None),
-            info = self.session.agent.model_info(&model) => info,
-        };
         let today = jiff::Zoned::now().date();
         let untold = (state.told_date != Some(today)).then_some(today);
         state.told_date = Some(today);
         let message = prompt.into_message(untold);
-        Driver::new(&self.session, state, &self.cancel, model, info).run(message).await
+        Driver::new(&self.session, state, &self.cancel, model).run(message).await
     }
 
     /// With the first prompt of a session: what stays the same for the whole of it.

@@ -1,5 +1,6 @@
 //! What a session tells its front end: the core's own words, which each front end translates.
 
+pub use crate::sandbox::Isolation;
 use serde_json::Value;
 
 /// One thing that happened in a session.
@@ -132,15 +133,6 @@ pub enum SandboxState {
     Failed,
     /// It is gone.
     Stopped,
-}
-
-/// What kind of wall stands around the sandbox.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Isolation {
-    /// Another kernel.
-    Microvm,
-    /// Namespaces of this kernel.
-    Container,
 }
 
 /// How bad a notice is.

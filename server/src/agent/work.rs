@@ -2,11 +2,13 @@
 
 use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
-use crate::claude::{Failure, MessageStream, StreamEvent};
+use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
 use crate::conversation::{Block, ResultPart};
-use crate::tools::{Progress, Sandbox, ToolContext};
+use crate::sandbox::SandboxSlot;
+use crate::tools::{Progress, ToolContext};
 use futures::future::BoxFuture;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -20,6 +22,7 @@ const TOOLS_STOP_MAX: Duration = Duration::from_secs(2);
 
 /// What a turn is waiting for.
 pub(super) struct Work {
+    learning: Option<BoxFuture<'static, ModelInfo>>,
     asking: Option<Asking>,
     pause: Option<Pin<Box<Sleep>>>,
     question: Option<BoxFuture<'static, Verdict>>,
@@ -40,6 +43,7 @@ enum Asking {
 /// What came of it.
 pub(super) enum Happened {
     Event(Event),
+    Learned(ModelInfo),
     Stream(StreamEvent),
     /// The request failed before there was a stream.
     NoAnswer(Failure),
@@ -49,6 +53,7 @@ impl Default for Work {
     fn default() -> Self {
         let (progress_sink, progress) = mpsc::channel(PROGRESS_WAITING_MAX);
         Self {
+            learning: None,
             asking: None,
             pause: None,
             question: None,
@@ -63,6 +68,10 @@ impl Default for Work {
 }
 
 impl Work {
+    pub(super) fn learn(&mut self, model: BoxFuture<'static, ModelInfo>) {
+        self.learning = Some(model);
+    }
+
     pub(super) fn ask(&mut self, request: BoxFuture<'static, Result<MessageStream, Failure>>) {
         self.asking = Some(Asking::Connecting(request));
     }
@@ -99,7 +108,7 @@ impl Work {
         self.wants_compaction = false;
     }
 
-    pub(super) fn tool_context(&self, index: usize, sandbox: Sandbox) -> ToolContext {
+    pub(super) fn tool_context(&self, index: usize, sandbox: Arc<SandboxSlot>) -> ToolContext {
         let progress = Progress::of_call(index, self.progress_sink.clone());
         ToolContext { cancel: self.stop_tools.child_token(), progress, sandbox }
     }
@@ -123,9 +132,13 @@ impl Work {
 
     /// The next thing that happens. Nothing is lost when the future is dropped.
     pub(super) async fn next(&mut self, outbox: &Outbox) -> Happened {
-        let Self { asking, pause, question, tools, running, progress, .. } = self;
+        let Self { learning, asking, pause, question, tools, running, progress, .. } = self;
         tokio::select! {
             biased;
+            info = some(learning) => {
+                *learning = None;
+                Happened::Learned(info)
+            }
             happened = stream(asking, outbox) => happened,
             () = some(pause) => {
                 *pause = None;
@@ -135,18 +148,31 @@ impl Work {
                 *question = None;
                 Happened::Event(Event::RepeatsJudged(verdict))
             }
-            // Before the ends, so that a tool's last words come before its end.
-            Some((index, output)) = async { outbox.room().await; progress.recv().await } => {
-                Happened::Event(Event::ToolProgressed { index, output })
-            }
-            Some(joined) = tools.join_next_with_id() => {
-                let (index, end) = match joined {
-                    Ok((_, ended)) => ended,
-                    Err(error) => (index_of(running, error.id()), crashed()),
-                };
-                Happened::Event(Event::ToolFinished { index, end })
-            }
+            event = tools_say(tools, running, progress, outbox) => Happened::Event(event),
         }
+    }
+}
+
+/// What the tools bring; never, when none runs. A tool's last words come before its end, also when there is no room
+/// for them yet: after its end they would be dropped.
+async fn tools_say(
+    tools: &mut JoinSet<(usize, CallEnd)>,
+    running: &[(tokio::task::Id, usize)],
+    progress: &mut mpsc::Receiver<(usize, String)>,
+    outbox: &Outbox,
+) -> Event {
+    outbox.room().await;
+    tokio::select! {
+        biased;
+        Some((index, output)) = progress.recv() => Event::ToolProgressed { index, output },
+        Some(joined) = tools.join_next_with_id() => {
+            let (index, end) = match joined {
+                Ok((_, ended)) => ended,
+                Err(error) => (index_of(running, error.id()), crashed()),
+            };
+            Event::ToolFinished { index, end }
+        }
+        else => std::future::pending().await,
     }
 }
 

@@ -80,7 +80,7 @@ impl Claude {
             if !response.status().is_success() {
                 return Err(self.refused(response, model).await);
             }
-            let body = read_bounded(response).await;
+            let body = read_bounded(response, self.silence_max).await;
             let wire: WireModel = serde_json::from_slice(&body).map_err(|error| {
                 Failure::passing(format!("the model's description cannot be read: {error}"))
             })?;
@@ -138,7 +138,7 @@ impl Claude {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
-        let body = read_bounded(response).await;
+        let body = read_bounded(response, self.silence_max).await;
         let retry = RetryHeaders {
             should_retry: header("x-should-retry"),
             after_ms: header("retry-after-ms"),
@@ -160,11 +160,12 @@ impl Claude {
     }
 }
 
-/// As much of a body as is worth reading. What cannot be read is left out: the status says enough.
-async fn read_bounded(response: reqwest::Response) -> Vec<u8> {
+/// As much of a body as is worth reading and comes in time. What cannot be read is left out: the status says enough.
+async fn read_bounded(response: reqwest::Response, wait_max: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
-    while let Some(Ok(chunk)) = chunks.next().await {
+    let deadline = tokio::time::Instant::now() + wait_max;
+    while let Ok(Some(Ok(chunk))) = tokio::time::timeout_at(deadline, chunks.next()).await {
         let room = ERROR_BODY_MAX_BYTES - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
         if body.len() == ERROR_BODY_MAX_BYTES {
@@ -209,6 +210,43 @@ impl MessageStream {
 
     /// What can be kept of a message that did not become whole.
     pub fn salvage(self) -> Vec<Block> {
-        self.decoder.salvage()
+        // The end may have arrived with the pieces before it, and nobody has looked at it yet.
+        let whole = self.ready.into_iter().find_map(|event| match event {
+            StreamEvent::Finished(message) => Some(message.content),
+            _ => None,
+        });
+        let mut blocks = whole.unwrap_or_else(|| self.decoder.salvage());
+        blocks.retain(|block| !matches!(block, Block::ToolUse { .. }));
+        blocks
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WHOLE: &str = concat!(
+        "event: content_block_start\n",
+        r#"data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
+        "\n\nevent: content_block_delta\n",
+        r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"seen"}}"#,
+        "\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":0}\n\n",
+        "event: content_block_start\n",
+        r#"data: {"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"1","name":"bash"}}"#,
+        "\n\nevent: content_block_stop\ndata: {\"type\":\"content_block_stop\",\"index\":1}\n\n",
+        "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+    );
+
+    /// A cancel between the first piece and the end, which had arrived together, once lost what was shown.
+    #[tokio::test]
+    async fn what_was_shown_is_salvaged_also_when_the_end_has_arrived_unseen() {
+        let mut stream = MessageStream {
+            bytes: futures::stream::iter([Ok(Bytes::from_static(WHOLE.as_bytes()))]).boxed(),
+            decoder: MessageDecoder::default(),
+            ready: VecDeque::new(),
+            silence_max: Duration::from_secs(1),
+        };
+        assert_eq!(stream.next().await, StreamEvent::Text("seen".to_owned()));
+        assert_eq!(stream.salvage(), [Block::text("seen")]);
     }
 }

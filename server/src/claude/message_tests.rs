@@ -144,3 +144,20 @@ fn events_that_make_no_sense_fail_instead_of_panicking() {
         assert!(matches!(events[..], [StreamEvent::Failed(_)]), "{event}: {events:?}");
     }
 }
+
+#[test]
+fn an_unknown_event_may_hold_anything_and_a_known_one_may_not() {
+    let stop = "event: message_stop\ndata: {\"type\": \"message_stop\"}\n\n";
+    let stream = format!("event: novelty\ndata: not JSON\n\nevent: ping\ndata: \n\n{stop}");
+    assert!(matches!(decode([stream.as_bytes()])[..], [StreamEvent::Finished(_)]));
+    let stream = format!("event: message_delta\ndata: not JSON\n\n{stop}");
+    assert!(matches!(decode([stream.as_bytes()])[..], [StreamEvent::Failed(_)]));
+}
+
+#[test]
+fn a_call_that_ends_twice_is_not_made_twice() {
+    let start = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "n"}});
+    let stop = json!({"type": "content_block_stop", "index": 0});
+    let events = decode([format!("data: {start}\n\ndata: {stop}\n\ndata: {stop}\n\n").as_bytes()]);
+    assert!(matches!(events[..], [StreamEvent::ToolUse { .. }, StreamEvent::Failed(_)]), "{events:?}");
+}

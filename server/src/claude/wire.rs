@@ -76,7 +76,7 @@ fn block(block: &Block) -> Value {
             json!({"type": "tool_use", "id": id, "name": name, "input": input})
         }
         Block::ToolResult { tool_use_id, content, is_error } => {
-            let content: Vec<_> = content.iter().map(result_part).collect();
+            let content: Vec<_> = content.iter().filter(|part| !part.is_blank()).map(result_part).collect();
             json!({"type": "tool_result", "tool_use_id": tool_use_id, "content": content, "is_error": is_error})
         }
         Block::Other(value) => value.clone(),

@@ -1,1 +1,81 @@
-//! The terminal front end.
+//! The command line and the terminal front end: translates between the user's terminal and the agent, and decides
+//! nothing.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
+//! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
+//! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
+//! | `line_editor`, `keys`, `completion` | what the user types |
+//! | `questions`, `signals`, `output`, `terminal` | what the rest of the world wants, and where text goes |
+//!
+//! Architecture invariant: text that somebody else wrote goes through [`crate::neutral`] before it is written. One task
+//! writes; nothing else does, but the line editor while that task waits for it.
+
+mod answer;
+mod arguments;
+mod asking;
+mod banner;
+mod calls;
+mod chat;
+mod completion;
+mod excerpt;
+mod exit;
+mod interactive;
+mod keys;
+mod line_editor;
+mod line_prefix;
+mod log;
+mod one_turn;
+mod output;
+mod paint;
+mod questions;
+mod signals;
+mod terminal;
+mod transcript;
+mod words;
+
+pub use arguments::{Arguments, ChatArguments, Command, LspArguments};
+pub use exit::Exit;
+
+use crate::environment::Environment;
+use crate::lsp::{self, transport::Ended};
+use crate::neutral::neutral;
+use std::io::{self, Write};
+
+/// Threads that run tasks. Few: an editor keeps the process around all day, and each costs memory.
+const WORKER_THREADS: usize = 2;
+
+/// Does what the command line asks for.
+pub fn start(arguments: Arguments) -> Exit {
+    let ready = Environment::of_process().and_then(|environment| {
+        log::set_up(&environment);
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(WORKER_THREADS)
+            .enable_all()
+            .build()?;
+        Ok((environment, runtime))
+    });
+    let (environment, runtime) = match ready {
+        Ok(ready) => ready,
+        Err(error) => return fail(&error),
+    };
+    let exit = runtime.block_on(async {
+        match arguments.command {
+            Command::Lsp(_) => match lsp::run(environment).await {
+                Ended::Exit { after_shutdown: false } => Exit::Failed,
+                Ended::Exit { after_shutdown: true } | Ended::InputClosed | Ended::OutputClosed => Exit::Well,
+            },
+            Command::Chat(arguments) => chat::run(environment, arguments).await,
+        }
+    });
+    // A thread may be waiting for input that never comes.
+    runtime.shutdown_background();
+    exit
+}
+
+fn fail(error: &anyhow::Error) -> Exit {
+    // Nowhere is left to say that stderr is gone.
+    let _ = writeln!(io::stderr(), "airlock: {}", neutral(&format!("{error:#}")));
+    Exit::Failed
+}

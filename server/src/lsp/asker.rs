@@ -34,14 +34,14 @@ impl Asker for EditorAsker {
                 let params = translate::permission(&session_id, request);
                 return question::ask::<Permission>(&shared.client, params).await?.option_id;
             }
-            let text = format!("{}\n\n{}", request.title, request.detail);
+            let message = format!("{}\n\n{}", request.title, request.detail);
             let actions = request.options.iter().map(|option| MessageActionItem {
                 title: option.label.clone(),
                 properties: Default::default(),
             });
             let params = ShowMessageRequestParams {
                 typ: MessageType::WARNING,
-                message: text,
+                message,
                 actions: Some(actions.collect()),
             };
             let title = question::ask::<ShowMessageRequest>(&shared.client, params).await??.title;

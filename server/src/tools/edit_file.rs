@@ -1,8 +1,11 @@
 //! `edit_file`: exact replacements in a file.
 
-use super::{Tool, ToolContext, ToolOutcome, field, without_sandbox};
+use super::sandboxed::{ask, parse, path, unexpected};
+use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use airlock_guest::{Answer, Call, Edit, Replacement};
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) struct EditFile;
@@ -46,7 +49,22 @@ impl Tool for EditFile {
         format!("Edit {}", field(input, "path"))
     }
 
-    fn run(&self, _input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
-        without_sandbox(&context)
+    fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
+        Box::pin(async move { run(input, &context).await.unwrap_or_else(|error| error) })
+    }
+}
+
+#[derive(Deserialize)]
+struct Input {
+    path: String,
+    edits: Vec<Replacement>,
+}
+
+async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
+    let Input { path: untrusted_path, edits } = parse(input)?;
+    let path = path(&untrusted_path)?;
+    match ask(context, &Call::Edit(Edit { path: path.clone(), edits }), None).await? {
+        Answer::Done { note } => Ok(ToolOutcome::text(format!("{path}: {note}"))),
+        other => Err(unexpected(&other)),
     }
 }

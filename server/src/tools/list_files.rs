@@ -1,8 +1,11 @@
 //! `list_files`: the files there are.
 
-use super::{Tool, ToolContext, ToolOutcome, field, without_sandbox};
+use super::sandboxed::{ask, parse, path, unexpected};
+use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use airlock_guest::{Answer, Call, List};
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) struct ListFiles;
@@ -31,7 +34,35 @@ impl Tool for ListFiles {
         format!("List {}", Some(field(input, "path")).filter(|path| !path.is_empty()).unwrap_or("files"))
     }
 
-    fn run(&self, _input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
-        without_sandbox(&context)
+    fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
+        Box::pin(async move { run(input, &context).await.unwrap_or_else(|error| error) })
+    }
+}
+
+#[derive(Deserialize)]
+struct Input {
+    #[serde(default)]
+    path: String,
+    #[serde(default = "default_depth")]
+    depth: usize,
+}
+
+fn default_depth() -> usize {
+    4
+}
+
+/// More would tell the model little and cost a lot.
+const ENTRIES_MAX: usize = 1000;
+
+async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
+    let Input { path: untrusted_path, depth } = parse(input)?;
+    let list = List { path: path(&untrusted_path)?, depth, entries_max: ENTRIES_MAX };
+    match ask(context, &Call::List(list), None).await? {
+        Answer::Lines { text, .. } if text.is_empty() => Ok(ToolOutcome::text("there are no files")),
+        Answer::Lines { text, cut: false } => Ok(ToolOutcome::text(text)),
+        Answer::Lines { text, cut: true } => Ok(ToolOutcome::text(format!(
+            "{text}[only the first {ENTRIES_MAX} are listed: name a folder for more]"
+        ))),
+        other => Err(unexpected(&other)),
     }
 }

@@ -1,19 +1,22 @@
 //! What the model may call. One file a tool: its spec and how it runs.
 //!
-//! Every tool acts in the sandbox. There is none yet in this version, so each answers that, and what to do.
+//! Every tool acts in the sandbox. Without one, each answers that there is none, and what to do.
 
 mod bash;
 mod edit_file;
 mod list_files;
 mod read_file;
 mod registry;
+mod sandboxed;
 mod search_files;
+mod utf8_stream;
 mod write_file;
 
 pub use registry::Registry;
 
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
+use crate::sandbox::SandboxSlot;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
@@ -43,7 +46,7 @@ pub struct ToolContext {
     /// Takes live output.
     pub progress: Progress,
     /// Where commands run.
-    pub sandbox: Sandbox,
+    pub sandbox: Arc<SandboxSlot>,
 }
 
 /// Where a running tool's live output goes.
@@ -71,15 +74,6 @@ impl Progress {
             let _ = sink.send((self.index, output)).await;
         }
     }
-}
-
-/// Where commands run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Sandbox {
-    /// The user switched it off.
-    Off,
-    /// There is none in this version.
-    Missing,
 }
 
 /// What a tool answered.
@@ -126,21 +120,6 @@ pub fn built_in() -> Vec<Arc<dyn Tool>> {
         Arc::new(list_files::ListFiles),
         Arc::new(search_files::SearchFiles),
     ]
-}
-
-/// The answer of every tool that needs the sandbox while there is none.
-fn without_sandbox(context: &ToolContext) -> BoxFuture<'static, ToolOutcome> {
-    let text = match context.sandbox {
-        Sandbox::Off => {
-            "there is no sandbox, so nothing can run: the user switched it off (USE_SANDBOX=false). \
-             Answer without tools, or ask the user to switch it on"
-        }
-        Sandbox::Missing => {
-            "there is no sandbox, so nothing can run: this version of Airlock cannot start one yet. \
-             Answer without tools, and say so to the user"
-        }
-    };
-    Box::pin(std::future::ready(ToolOutcome::error(text)))
 }
 
 /// A text field of an unchecked input, cut to one line, for titles.

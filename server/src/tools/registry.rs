@@ -126,7 +126,9 @@ fn bounded(mut outcome: ToolOutcome) -> ToolOutcome {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tools::{Progress, Sandbox, built_in};
+    use crate::environment::Environment;
+    use crate::sandbox::{SandboxError, SandboxSlot};
+    use crate::tools::{Progress, built_in};
     use futures::future::BoxFuture;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
@@ -152,7 +154,10 @@ mod tests {
         ToolContext {
             cancel: CancellationToken::new(),
             progress: Progress::nowhere(),
-            sandbox: Sandbox::Missing,
+            sandbox: SandboxSlot::none(
+                Environment::for_test(std::path::Path::new("/nowhere"), &[]),
+                SandboxError::new("it is a test", "do nothing"),
+            ),
         }
     }
 

@@ -1,8 +1,11 @@
 //! `search_files`: text that matches.
 
-use super::{Tool, ToolContext, ToolOutcome, field, without_sandbox};
+use super::sandboxed::{ask, parse, path, unexpected};
+use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use airlock_guest::{Answer, Call, Search};
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) struct SearchFiles;
@@ -35,7 +38,34 @@ impl Tool for SearchFiles {
         format!("Search {}", field(input, "pattern"))
     }
 
-    fn run(&self, _input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
-        without_sandbox(&context)
+    fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
+        Box::pin(async move { run(input, &context).await.unwrap_or_else(|error| error) })
+    }
+}
+
+#[derive(Deserialize)]
+struct Input {
+    pattern: String,
+    #[serde(default)]
+    path: String,
+    glob: Option<String>,
+    #[serde(default)]
+    context_lines: usize,
+}
+
+/// More would tell the model little and cost a lot.
+const MATCHES_MAX: usize = 500;
+
+async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
+    let Input { pattern, path: untrusted_path, glob, context_lines } = parse(input)?;
+    let path = path(&untrusted_path)?;
+    let search = Search { pattern, path, glob, context_lines, matches_max: MATCHES_MAX };
+    match ask(context, &Call::Search(search), None).await? {
+        Answer::Lines { text, .. } if text.is_empty() => Ok(ToolOutcome::text("nothing matches")),
+        Answer::Lines { text, cut: false } => Ok(ToolOutcome::text(text)),
+        Answer::Lines { text, cut: true } => {
+            Ok(ToolOutcome::text(format!("{text}[there is more: narrow the pattern, the path or the glob]")))
+        }
+        other => Err(unexpected(&other)),
     }
 }

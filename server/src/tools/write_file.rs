@@ -1,8 +1,11 @@
 //! `write_file`: a whole file, written anew.
 
-use super::{Tool, ToolContext, ToolOutcome, field, without_sandbox};
+use super::sandboxed::{ask, parse, path, unexpected};
+use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use airlock_guest::{Answer, Call};
 use futures::future::BoxFuture;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub(super) struct WriteFile;
@@ -33,7 +36,22 @@ impl Tool for WriteFile {
         format!("Write {}", field(input, "path"))
     }
 
-    fn run(&self, _input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
-        without_sandbox(&context)
+    fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
+        Box::pin(async move { run(input, &context).await.unwrap_or_else(|error| error) })
+    }
+}
+
+#[derive(Deserialize)]
+struct Input {
+    path: String,
+    content: String,
+}
+
+async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
+    let Input { path: untrusted_path, content } = parse(input)?;
+    let path = path(&untrusted_path)?;
+    match ask(context, &Call::Write { path: path.clone() }, Some(content.as_bytes())).await? {
+        Answer::Done { note } => Ok(ToolOutcome::text(format!("{path}: {note}"))),
+        other => Err(unexpected(&other)),
     }
 }

@@ -127,16 +127,28 @@ impl Editor {
         self.wire.last_words().await
     }
 
+    /// Waits until the server ends by itself though its output is not read. Its last frame may be torn then.
+    pub async fn exited_unread(&mut self) -> ExitStatus {
+        self.wire.will_be_killed();
+        self.exited().await
+    }
+
     /// Waits until the server ends by itself, and has said all.
     pub async fn exit_status(&mut self) -> ExitStatus {
-        let wire = &self.wire;
-        let ended = within(self.server.wait(), || format!("airlock did not end\n{}", wire.report()));
-        let status = ended.await.expect("our own child");
+        let status = self.exited().await;
         self.wire.output_ended().await;
         if let Some(log_kept) = self.log_kept.take() {
             let _ = within(log_kept, || "airlock left its stderr open".to_owned()).await;
         }
         status
+    }
+}
+
+impl Editor {
+    async fn exited(&mut self) -> ExitStatus {
+        let wire = &self.wire;
+        let ended = within(self.server.wait(), || format!("airlock did not end\n{}", wire.report()));
+        ended.await.expect("our own child")
     }
 }
 

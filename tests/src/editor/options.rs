@@ -26,7 +26,9 @@ impl EditorOptions {
 
     /// Its Airlock talks to the API at this address.
     pub fn with_base_url(url: &str) -> Self {
-        let environment = [("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "test-key")];
+        // Most tests are about the conversation; a sandbox for each of their sessions would only take time.
+        let environment =
+            [("ANTHROPIC_BASE_URL", url), ("ANTHROPIC_API_KEY", "test-key"), ("USE_SANDBOX", "false")];
         Self {
             binary: None,
             arguments: vec!["lsp".into()],
@@ -71,6 +73,11 @@ impl EditorOptions {
     pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
         self.environment.insert(name.to_owned(), value.into());
         self
+    }
+
+    /// With a real sandbox for each session.
+    pub fn with_sandbox(self) -> Self {
+        self.without_env("USE_SANDBOX")
     }
 
     /// Leaves a variable out, such as `ANTHROPIC_API_KEY`.

@@ -4,6 +4,7 @@ use super::body::{Body, Hangup, streamed};
 use super::fault::ApiError;
 use super::models;
 use super::received::Received;
+use super::render::Part;
 use super::reply::Reply;
 use super::server::json;
 use super::state::{Shared, State};
@@ -94,8 +95,14 @@ async fn respond(reply: Reply, stream: bool, model: &str, shared: &Shared, id: &
     }
     let message_id = id.replace("req_", "msg_");
     let mut response = if let Some(error) = &reply.error {
-        hangup.disarm();
-        json(error.status, &error.body(id), id)
+        let mut response = json(error.status, &error.body(id), id);
+        if reply.delivery.endless {
+            let body = Part::Bytes(error.body(id).to_string().into());
+            *response.body_mut() = streamed(vec![body, Part::Silence], hangup);
+        } else {
+            hangup.disarm();
+        }
+        response
     } else if stream {
         Response::builder()
             .header("content-type", "text/event-stream; charset=utf-8")

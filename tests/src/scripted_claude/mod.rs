@@ -38,6 +38,7 @@ pub use received::{Received, assert_append_only};
 pub use reply::Reply;
 
 use models::Model;
+use script::Script;
 use state::Shared;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
@@ -135,6 +136,12 @@ impl ScriptedClaude {
         self
     }
 
+    /// Takes back what was scripted and not asked for.
+    pub fn forget_script(&self) -> &Self {
+        self.shared.with(|state| state.script = Script::default());
+        self
+    }
+
     /// Replies to whatever no rule and no queue answers, any number of times.
     pub fn otherwise(&self, reply: impl FnMut(&Received) -> Option<Reply> + Send + 'static) -> &Self {
         self.shared.with(|state| state.script.otherwise(Box::new(reply)));
@@ -154,6 +161,12 @@ impl ScriptedClaude {
     /// `GET /v1/models…` fails with this status from now on.
     pub fn fail_models(&self, status: u16) -> &Self {
         self.shared.with(|state| state.models_fail = Some(status));
+        self
+    }
+
+    /// `GET /v1/models…` waits before it answers, from now on.
+    pub fn hold_models(&self, gate: &Gate) -> &Self {
+        self.shared.with(|state| state.models_held = Some(gate.clone()));
         self
     }
 

@@ -43,6 +43,7 @@ pub(super) struct Delivery {
     pub(super) unknowns: bool,
     pub(super) crlf: bool,
     pub(super) mute: bool,
+    pub(super) endless: bool,
     pub(super) cut: Option<Cut>,
 }
 
@@ -249,6 +250,12 @@ impl Reply {
     pub fn error_details(mut self, details: Value) -> Self {
         let error = self.error.get_or_insert_with(|| ApiError::of_status(500));
         error.details = Some(Box::new(details));
+        self
+    }
+
+    /// The body of the error comes, but never its end, for [`Reply::status`].
+    pub fn endless(mut self) -> Self {
+        self.delivery.endless = true;
         self
     }
 

@@ -53,14 +53,19 @@ async fn route(request: Request<Incoming>, shared: Shared) -> Result<Response<Bo
         (&Method::POST, None) if path == "/v1/messages" => {
             return Ok(answer::messages(&parts.headers, &body, &shared, &request_id).await);
         }
-        (&Method::GET, Some(rest)) => shared.with(|state| {
-            answer::check_key(&parts.headers, state.key.as_deref())?;
-            match (state.models_fail, rest.trim_start_matches('/')) {
-                (Some(status), _) => Err(ApiError::of_status(status)),
-                (None, "") => Ok(models::list(&state.models, parts.uri.query().unwrap_or_default())),
-                (None, id) => models::retrieve(&state.models, id),
+        (&Method::GET, Some(rest)) => {
+            if let Some(gate) = shared.with(|state| state.models_held.clone()) {
+                gate.pass().await;
             }
-        }),
+            shared.with(|state| {
+                answer::check_key(&parts.headers, state.key.as_deref())?;
+                match (state.models_fail, rest.trim_start_matches('/')) {
+                    (Some(status), _) => Err(ApiError::of_status(status)),
+                    (None, "") => Ok(models::list(&state.models, parts.uri.query().unwrap_or_default())),
+                    (None, id) => models::retrieve(&state.models, id),
+                }
+            })
+        }
         _ => Err(ApiError::of_status(404)),
     };
     Ok(match answered {

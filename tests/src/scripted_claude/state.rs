@@ -1,5 +1,6 @@
 //! What the test's handle and the server share, and how the one waits for the other.
 
+use super::gate::Gate;
 use super::models::{self, Model};
 use super::received::Received;
 use super::script::Script;
@@ -20,6 +21,8 @@ pub(super) struct State {
     pub(super) models: Vec<Model>,
     /// Answers everything under `/v1/models` with this status.
     pub(super) models_fail: Option<u16>,
+    /// Everything under `/v1/models` waits here.
+    pub(super) models_held: Option<Gate>,
     pub(super) key: Option<String>,
     /// Thinking that was sent out, by its signature: it must come back unchanged.
     pub(super) thinking: HashMap<String, String>,
@@ -44,6 +47,7 @@ impl Shared {
             hangups: 0,
             models: models::known(),
             models_fail: None,
+            models_held: None,
             key: None,
             thinking: HashMap::new(),
             paused: false,

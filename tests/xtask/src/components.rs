@@ -17,7 +17,26 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Installs everything that is missing.
 pub(crate) fn set_up() -> Result<()> {
-    python_sdk()
+    python_sdk()?;
+    tmux()?;
+    podman()
+}
+
+/// Podman, the runtimes that it starts containers with, and what a user without root needs.
+fn podman() -> Result<()> {
+    let there = |program: &str| run(Command::new(program).arg("--version")).is_ok();
+    if there("podman") && there("runc") && there("crun") {
+        return Ok(());
+    }
+    apt(&["podman", "crun", "runc", "conmon", "uidmap", "fuse-overlayfs", "slirp4netns"])
+}
+
+/// The terminal that `airlock chat` is tried in.
+fn tmux() -> Result<()> {
+    if run(Command::new("tmux").arg("-V")).is_ok() {
+        return Ok(());
+    }
+    apt(&["tmux"])
 }
 
 /// A virtual environment with the official Python SDK.

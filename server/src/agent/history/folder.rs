@@ -7,7 +7,7 @@ use crate::limits::{HISTORY_FILE_MAX_BYTES, HISTORY_LIST_MAX, HISTORY_NAME_SUFFI
 use crate::paths::WorkspaceRoot;
 use crate::storage;
 use jiff::{Timestamp, Zoned};
-use sha2::{Digest, Sha256};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -37,19 +37,7 @@ pub struct Summary {
 impl HistoryFolder {
     /// The folder for a workspace. Two workspaces of the same name have two folders.
     pub fn of(environment: &Environment, workspace: Option<&WorkspaceRoot>) -> Self {
-        let name = match workspace {
-            Some(root) => {
-                let digest = Sha256::digest(root.as_host().as_os_str().as_encoded_bytes());
-                let digest: String = digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect();
-                let name: String = root
-                    .name()
-                    .chars()
-                    .map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' })
-                    .collect();
-                format!("{name}-{digest}")
-            }
-            None => "no-workspace".to_owned(),
-        };
+        let name = workspace.map_or_else(|| "no-workspace".to_owned(), WorkspaceRoot::kept_name);
         Self { path: environment.state_dir.join("history").join(name) }
     }
 
@@ -66,7 +54,10 @@ impl HistoryFolder {
             }
             let path = self.file(&id);
             match storage::open_private(&path, true) {
-                Ok(file) => return History::new(id, path, file, &Loaded::default()),
+                Ok(file) => {
+                    lock(&file, &id, &path)?;
+                    return History::new(id, path, file, &Loaded::default());
+                }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(fail(&path, error)),
             }
@@ -85,6 +76,8 @@ impl HistoryFolder {
             io::ErrorKind::NotFound => HistoryError::Unknown(id.to_owned()),
             _ => fail("open")(error),
         })?;
+        // Before it is read: its writer may add a line until then, and what is not read is cut off.
+        lock(&file, id, &path)?;
         let mut bytes = Vec::new();
         let limit = HISTORY_FILE_MAX_BYTES as u64;
         Read::by_ref(&mut file).take(limit + 1).read_to_end(&mut bytes).map_err(fail("read"))?;
@@ -161,6 +154,17 @@ impl HistoryFolder {
     }
 }
 
+/// Whoever holds the lock is the only writer.
+fn lock(file: &File, id: &str, path: &Path) -> Result<(), HistoryError> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(HistoryError::InUse(id.to_owned())),
+        Err(TryLockError::Error(source)) => {
+            Err(HistoryError::Disk { doing: "lock", path: path.to_owned(), source })
+        }
+    }
+}
+
 const TYPE_MESSAGE: &[u8] = b"\"type\":\"message\"";
 
 #[cfg(test)]
@@ -209,6 +213,9 @@ mod tests {
     async fn two_writers_of_one_history_are_refused() {
         let home = tempfile::tempdir().unwrap();
         let history = folder(home.path()).create(&Zoned::now(), &|_| false).unwrap();
+        assert!(matches!(folder(home.path()).open(history.id()), Err(HistoryError::InUse(_))));
+        // Not even read: a line that its writer adds after that would be taken for a torn one and cut off.
+        std::fs::write(history.path(), "nonsense\n").unwrap();
         assert!(matches!(folder(home.path()).open(history.id()), Err(HistoryError::InUse(_))));
     }
 

@@ -19,6 +19,8 @@ pub struct Loaded {
     pub model: Option<String>,
     /// Tokens of every message.
     pub usage: Vec<UsageEntry>,
+    /// What the conversation fills of the window, roughly, when it was compacted and no message came since.
+    pub compacted_to: Option<u64>,
     /// The session goes on in this one.
     pub continued_in: Option<String>,
     /// Lines that could not be read.
@@ -41,6 +43,8 @@ impl Loaded {
         }
         let (conversation, to_append) = repair(std::mem::take(&mut loaded.conversation));
         loaded.conversation = conversation;
+        // Else the user would see calls that never end.
+        loaded.transcript.extend(to_append.clone());
         loaded.to_append = to_append;
         loaded
     }
@@ -57,9 +61,15 @@ impl Loaded {
                 self.transcript.push(message.clone());
                 self.conversation.push(message);
             }
-            Entry::Usage(usage) => self.usage.push(usage),
+            Entry::Usage(usage) => {
+                self.usage.push(usage);
+                self.compacted_to = None;
+            }
             Entry::Model { model } => self.model = Some(model),
-            Entry::Compacted { message } => self.conversation = vec![message],
+            Entry::Compacted { message } => {
+                self.compacted_to = Some(message.estimated_tokens());
+                self.conversation = vec![message];
+            }
             Entry::ContinuedIn { id } => self.continued_in = Some(id),
             Entry::Unknown => {}
         }
@@ -103,6 +113,16 @@ mod tests {
         let loaded = Loaded::from_bytes(&file(&entries));
         assert_eq!(loaded.conversation[0], Message::user("summary"));
         assert_eq!((loaded.conversation.len(), loaded.transcript.len()), (2, 2));
+    }
+
+    #[test]
+    fn a_call_that_was_interrupted_is_shown_with_its_end() {
+        let call =
+            Block::ToolUse { id: "1".into(), name: "bash".into(), input: serde_json::Value::default() };
+        let messages = [Message::user("go"), Message::assistant(vec![call])];
+        let loaded = Loaded::from_bytes(&file(&messages.map(Entry::Message)));
+        assert_eq!(loaded.transcript, loaded.conversation);
+        assert_eq!(loaded.transcript.last(), loaded.to_append.as_ref());
     }
 
     #[test]

@@ -2,12 +2,13 @@
 
 use super::entry::{Entry, Line};
 use super::{HistoryError, Loaded};
+use crate::limits::HISTORY_UNWRITTEN_MAX_BYTES;
 use crate::storage;
 use jiff::Timestamp;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -19,13 +20,22 @@ pub struct History {
     id: String,
     path: PathBuf,
     jobs: mpsc::Sender<Job>,
-    /// The file that the writer appends to; replaced when the history begins anew.
-    file: Arc<Mutex<File>>,
+    tail: Arc<Mutex<Tail>>,
     writer: JoinHandle<()>,
 }
 
 /// Becomes ready when the line is on the disk, or cannot be.
 pub type Saved = oneshot::Receiver<io::Result<()>>;
+
+/// Where the writer appends.
+struct Tail {
+    /// Replaced when the history begins anew.
+    file: File,
+    /// Lines that the disk did not take. They go before every later one, so that the file never has a hole.
+    unwritten: Vec<u8>,
+    /// Too much waited, and some was let go: nothing may follow it.
+    overflowed: bool,
+}
 
 struct Job {
     entry: Option<Entry>,
@@ -33,22 +43,17 @@ struct Job {
 }
 
 impl History {
-    /// Takes an open file. Its torn last line, if it has one, is cut off first.
+    /// Takes a file that is open and locked. Its torn last line, if it has one, is cut off first.
     pub(super) fn new(id: String, path: PathBuf, file: File, loaded: &Loaded) -> Result<Self, HistoryError> {
         let fail = |doing| {
             let path = path.clone();
             move |source| HistoryError::Disk { doing, path, source }
         };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(HistoryError::InUse(id)),
-            Err(TryLockError::Error(error)) => return Err(fail("lock")(error)),
-        }
         file.set_len(loaded.whole_bytes as u64).map_err(fail("repair"))?;
-        let file = Arc::new(Mutex::new(file));
+        let tail = Arc::new(Mutex::new(Tail { file, unwritten: Vec::new(), overflowed: false }));
         let (jobs, queue) = mpsc::channel(WAITING_MAX);
-        let writer = tokio::spawn(write(queue, Arc::clone(&file)));
-        Ok(Self { id, path, jobs, file, writer })
+        let writer = tokio::spawn(write(queue, Arc::clone(&tail)));
+        Ok(Self { id, path, jobs, tail, writer })
     }
 
     /// The session's id: the file's name without its ending.
@@ -61,7 +66,8 @@ impl History {
         &self.path
     }
 
-    /// Puts an entry at the end. It is on the disk when the result is ready.
+    /// Puts an entry at the end. It is on the disk when the result is ready. What the disk does not take waits for the
+    /// next entry: when one is on the disk, so are all before it.
     pub async fn append(&self, entry: Entry) -> Saved {
         self.send(Some(entry)).await
     }
@@ -80,14 +86,15 @@ impl History {
 
     /// Keeps what there is under another name and begins an empty file under this one.
     pub async fn begin_anew(&self) -> io::Result<PathBuf> {
-        let _ = self.flushed().await.await;
-        let (path, file) = (self.path.clone(), Arc::clone(&self.file));
+        // What the disk did not take belongs to the old file.
+        self.flushed().await.await.unwrap_or_else(|error| Err(io::Error::other(error)))?;
+        let (path, tail) = (self.path.clone(), Arc::clone(&self.tail));
         blocking(move || {
             let kept = storage::keep_under_another_name(&path)?;
             storage::replace(&path, b"")?;
             let fresh = storage::open_private(&path, false)?;
             fresh.try_lock().map_err(io::Error::from)?;
-            *file.lock().unwrap_or_else(PoisonError::into_inner) = fresh;
+            *lock(&tail) = Tail { file: fresh, unwritten: Vec::new(), overflowed: false };
             Ok(kept)
         })
         .await
@@ -95,11 +102,11 @@ impl History {
 
     /// Writes what waits and lets go of the file, so that somebody else can open it.
     pub async fn close(self) {
-        let Self { jobs, file, writer, .. } = self;
+        let Self { jobs, tail, writer, .. } = self;
         drop(jobs);
         // Fails only when the writer panicked; the file is let go all the same.
         let _ = writer.await;
-        drop(file);
+        drop(tail);
     }
 
     /// Removes a history in which nothing was said.
@@ -110,31 +117,45 @@ impl History {
     }
 }
 
-async fn write(mut queue: mpsc::Receiver<Job>, file: Arc<Mutex<File>>) {
+async fn write(mut queue: mpsc::Receiver<Job>, tail: Arc<Mutex<Tail>>) {
     while let Some(Job { entry, saved }) = queue.recv().await {
-        let result = match entry {
-            None => Ok(()),
-            Some(entry) => {
-                let file = Arc::clone(&file);
-                blocking(move || append_line(&mut file.lock().unwrap_or_else(PoisonError::into_inner), entry))
-                    .await
-            }
-        };
+        let tail = Arc::clone(&tail);
+        let result = blocking(move || lock(&tail).append(entry)).await;
         // Nobody may be waiting any more.
         let _ = saved.send(result);
     }
+    // A last try for what the disk did not take. Who waited for it was told.
+    let _ = blocking(move || lock(&tail).append(None)).await;
 }
 
-fn append_line(file: &mut File, entry: Entry) -> io::Result<()> {
-    let mut line = serde_json::to_vec(&Line { at: Timestamp::now(), entry })?;
-    line.push(b'\n');
-    let before = file.metadata()?.len();
-    let written = file.write_all(&line).and_then(|()| file.sync_data());
-    if written.is_err() {
-        // Half a line would spoil the next one. If this fails too, loading drops the torn line.
-        let _ = file.set_len(before);
+impl Tail {
+    /// Writes what waits and this, or nothing.
+    fn append(&mut self, entry: Option<Entry>) -> io::Result<()> {
+        if let Some(entry) = entry {
+            let line = serde_json::to_vec(&Line { at: Timestamp::now(), entry })?;
+            self.overflowed |= self.unwritten.len() + line.len() >= HISTORY_UNWRITTEN_MAX_BYTES;
+            if self.overflowed {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too much waited to be written"));
+            }
+            self.unwritten.extend(line);
+            self.unwritten.push(b'\n');
+        }
+        if self.unwritten.is_empty() {
+            return Ok(());
+        }
+        let before = self.file.metadata()?.len();
+        let written = self.file.write_all(&self.unwritten).and_then(|()| self.file.sync_data());
+        match written {
+            Ok(()) => self.unwritten = Vec::new(),
+            // Half a line would spoil the next one. If this fails too, loading drops the torn line.
+            Err(_) => drop(self.file.set_len(before)),
+        }
+        written
     }
-    written
+}
+
+fn lock(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
+    tail.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {

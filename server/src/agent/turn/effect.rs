@@ -10,6 +10,8 @@ use std::time::Duration;
 pub enum Effect {
     /// Put a message at the end of the conversation and save it.
     Append(Message),
+    /// Find out what the model can do.
+    LearnModel,
     /// Ask the model for the next message.
     AskModel,
     /// Wait, then say so.

@@ -9,6 +9,11 @@ use serde_json::Value;
 pub enum Event {
     /// The user said something. The first event of a turn.
     Prompted(Message),
+    /// What the model can do is known, or assumed.
+    ModelLearned {
+        /// Tokens of the model's window.
+        context_size: u64,
+    },
     /// A piece of the answer.
     TextArrived(String),
     /// A piece of thinking.

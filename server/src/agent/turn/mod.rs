@@ -18,6 +18,7 @@ use crate::conversation::{Block, Message, Role};
 use crate::limits::{COMPACT_AT_PERCENT, TURN_SAME_CALL_MAX};
 use batch::Batch;
 use repeats::Repeats;
+use std::time::Duration;
 
 /// What bounds a turn.
 #[derive(Clone, Debug)]
@@ -26,13 +27,13 @@ pub struct Bounds {
     pub rounds_max: u32,
     /// How often a request is tried again.
     pub retries_max: u32,
-    /// Tokens of the model's window.
-    pub context_size: u64,
 }
 
 /// One turn.
 pub struct Turn {
     bounds: Bounds,
+    /// Tokens of the model's window.
+    context_size: u64,
     phase: Phase,
     rounds: u32,
     /// Failed tries of the present round.
@@ -45,6 +46,10 @@ pub struct Turn {
 }
 
 enum Phase {
+    /// Before the prompt.
+    Waiting,
+    /// What the model can do is being found out.
+    Learning,
     /// The model is asked. Holds the calls that were shown and wait for the message's end.
     Asking {
         calls: Vec<ToolCall>,
@@ -61,8 +66,16 @@ impl Turn {
     /// A turn that has not begun. `context_used` is what the conversation fills of the window already.
     pub fn new(bounds: Bounds, context_used: u64, ask_about_repeats: bool) -> Self {
         let repeats = Repeats::new(ask_about_repeats.then_some(TURN_SAME_CALL_MAX));
-        let phase = Phase::Asking { calls: Vec::new() };
-        Self { bounds, phase, rounds: 0, failures: 0, repeats, context_used, just_compacted: false }
+        Self {
+            bounds,
+            context_size: u64::MAX,
+            phase: Phase::Waiting,
+            rounds: 0,
+            failures: 0,
+            repeats,
+            context_used,
+            just_compacted: false,
+        }
     }
 
     /// Takes what happened and says what to do, in order. After the end it does nothing.
@@ -71,10 +84,13 @@ impl Turn {
         match (phase, event) {
             (Phase::Ended, _) => Vec::new(),
             (phase, Event::Cancelled { salvage }) => self.cancelled(phase, salvage),
-            (Phase::Asking { .. }, Event::Prompted(message)) => {
-                let mut effects = vec![self.append(message)];
-                effects.extend(self.ask());
-                effects
+            (Phase::Waiting, Event::Prompted(message)) => {
+                self.phase = Phase::Learning;
+                vec![self.append(message), Effect::LearnModel]
+            }
+            (Phase::Learning, Event::ModelLearned { context_size }) => {
+                self.context_size = context_size;
+                self.ask()
             }
             (Phase::Asking { calls }, Event::TextArrived(text)) => {
                 self.phase = Phase::Asking { calls };
@@ -136,7 +152,7 @@ impl Turn {
             let text = format!("stopped after {} rounds: say \"go on\" to continue", self.rounds);
             return vec![notice(NoticeLevel::Warning, text), self.end(StopReason::MaxTurnRequests, None)];
         }
-        if self.context_used * 100 >= self.bounds.context_size * COMPACT_AT_PERCENT {
+        if self.context_used * 100 / COMPACT_AT_PERCENT >= self.context_size {
             return self.compact();
         }
         self.ask_model()
@@ -176,7 +192,7 @@ impl Turn {
         self.context_used = message.usage.context();
         let mut content = message.content;
         let (reason, remark) = match &message.stop {
-            StopCause::PauseTurn if calls.is_empty() => {
+            StopCause::PauseTurn if calls.is_empty() && over_budget.is_none() => {
                 let mut effects = self.keep(content, None);
                 effects.extend(self.ask());
                 return effects;
@@ -202,17 +218,28 @@ impl Turn {
         }
         // Nothing more will run, so the calls go: one without a result would void the history.
         content.retain(|block| !matches!(block, Block::ToolUse { .. }));
+        let is_whole = calls.is_empty();
         let mut effects: Vec<Effect> = calls.drain(..).map(|call| call.failed("not run")).collect();
         let cut =
             matches!(message.stop, StopCause::MaxTokens | StopCause::ContextExceeded | StopCause::Refusal);
-        effects.extend(self.keep(content, remark.filter(|_| cut)));
+        let not_run = (!is_whole).then_some("stopped before its tool calls ran");
+        let mark = remark.filter(|_| cut).or(not_run);
+        if mark.is_none() {
+            // The API refuses a message whose last block is thinking, and then every request that has it.
+            let end = content.iter().rposition(|block| !block.is_thinking()).map_or(0, |last| last + 1);
+            content.truncate(end);
+        }
+        effects.extend(self.keep(content, mark));
         if let Some(remark) = remark {
             effects.push(notice(NoticeLevel::Warning, remark));
         }
-        if let Some(why) = over_budget {
-            effects.push(self.end(StopReason::Error, Some(why)));
-        } else {
-            effects.push(self.end(reason, None));
+        match over_budget {
+            // The answer is there. It is the next prompt that cannot be paid for.
+            Some(why) if is_whole => {
+                effects.extend([notice(NoticeLevel::Warning, why), self.end(reason, None)]);
+            }
+            Some(why) => effects.push(self.end(StopReason::Error, Some(why))),
+            None => effects.push(self.end(reason, None)),
         }
         effects
     }
@@ -247,12 +274,7 @@ impl Turn {
         match retry::delay(&failure, self.failures, self.bounds.retries_max, jitter) {
             Some(delay) => {
                 self.failures += 1;
-                let (try_number, tries) = (self.failures, self.bounds.retries_max);
-                let text = format!(
-                    "{}: trying again in {:.1} s ({try_number} of {tries})",
-                    failure.message,
-                    delay.as_secs_f32()
-                );
+                let text = trying_again(&failure, delay, self.failures, self.bounds.retries_max);
                 self.phase = Phase::BackingOff;
                 effects.extend([notice(NoticeLevel::Warning, text), Effect::Wait(delay)]);
             }
@@ -314,7 +336,12 @@ impl Turn {
                 effects.push(self.append(batch.into_results()));
                 effects
             }
-            Phase::BackingOff | Phase::Compacting | Phase::AskingUser | Phase::Ended => Vec::new(),
+            Phase::Waiting
+            | Phase::Learning
+            | Phase::BackingOff
+            | Phase::Compacting
+            | Phase::AskingUser
+            | Phase::Ended => Vec::new(),
         };
         effects.push(self.end(StopReason::Cancelled, None));
         effects
@@ -324,6 +351,12 @@ impl Turn {
         self.phase = Phase::Ended;
         Effect::End { stop_reason, error }
     }
+}
+
+/// What the user is told before another try.
+pub(super) fn trying_again(failure: &Failure, delay: Duration, try_number: u32, tries: u32) -> String {
+    let seconds = delay.as_secs_f32();
+    format!("{}: trying again in {seconds:.1} s ({try_number} of {tries})", failure.message)
 }
 
 impl ToolCall {

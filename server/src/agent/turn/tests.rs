@@ -6,14 +6,18 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::time::Duration;
 
-const BOUNDS: Bounds = Bounds { rounds_max: 5, retries_max: 3, context_size: 100_000 };
+const BOUNDS: Bounds = Bounds { rounds_max: 5, retries_max: 3 };
 
 fn turn() -> Turn {
     Turn::new(BOUNDS, 0, true)
 }
 
-fn prompted() -> Event {
-    Event::Prompted(Message::user("do it"))
+/// Prompts, and tells the turn what the model can do.
+fn begin(turn: &mut Turn) -> Vec<Effect> {
+    let mut effects = turn.step(Event::Prompted(Message::user("do it")));
+    assert_eq!(effects, [Effect::Append(Message::user("do it")), Effect::LearnModel]);
+    effects.extend(turn.step(Event::ModelLearned { context_size: 100_000 }));
+    effects
 }
 
 fn call(id: &str, name: &str, reads_only: bool) -> ToolCall {
@@ -69,7 +73,7 @@ fn ending(effects: &[Effect]) -> Option<StopReason> {
 #[test]
 fn an_answer_without_calls_ends_the_turn() {
     let mut turn = turn();
-    assert_eq!(turn.step(prompted()), [Effect::Append(Message::user("do it")), Effect::AskModel]);
+    assert_eq!(begin(&mut turn).last(), Some(&Effect::AskModel));
     let effects = turn.step(arrived(vec![Block::text("ok")], StopCause::EndTurn));
     let end = Effect::End { stop_reason: StopReason::EndTurn, error: None };
     assert_eq!(effects, [Effect::Append(Message::assistant(vec![Block::text("ok")])), end]);
@@ -79,15 +83,38 @@ fn an_answer_without_calls_ends_the_turn() {
 #[test]
 fn an_empty_answer_ends_the_turn_and_appends_nothing() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let effects = turn.step(arrived(vec![], StopCause::EndTurn));
     assert_eq!(effects, [Effect::End { stop_reason: StopReason::EndTurn, error: None }]);
+}
+
+/// The API refuses an assistant's message whose last block is thinking, and then every request that has it.
+#[test]
+fn no_message_that_is_kept_ends_with_thinking() {
+    let thinking = || Block::Thinking { thinking: "hm".into(), signature: "s".into() };
+    let call = call("1", "bash", false);
+    for (content, over_budget) in [
+        (vec![thinking()], None),
+        (vec![thinking(), use_of(&call)], Some("spent".to_owned())),
+        (vec![Block::text("so"), thinking()], None),
+    ] {
+        let mut turn = turn();
+        begin(&mut turn);
+        if over_budget.is_some() {
+            turn.step(Event::CallArrived(call.clone()));
+        }
+        let message = Received { content, stop: StopCause::EndTurn, usage: TokenUsage::default() };
+        let effects = turn.step(Event::MessageArrived(Arrived { message, over_budget }));
+        let last = appended(&effects).last().and_then(|message| message.content.last().cloned());
+        assert!(!matches!(last, Some(Block::Thinking { .. })), "{effects:?}");
+        assert!(turn.has_ended());
+    }
 }
 
 #[test]
 fn readers_run_side_by_side_and_a_writer_runs_alone() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let calls =
         [call("1", "read", true), call("2", "read", true), call("3", "bash", false), call("4", "read", true)];
     assert_eq!(started(&make_calls(&mut turn, &calls)), [0, 1]);
@@ -111,7 +138,7 @@ fn readers_run_side_by_side_and_a_writer_runs_alone() {
 #[test]
 fn a_call_with_broken_input_gets_an_error_and_does_not_run() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let broken = ToolCall { defect: Some("not JSON".into()), ..call("1", "bash", false) };
     let effects = make_calls(&mut turn, &[broken, call("2", "bash", false)]);
     assert_eq!(started(&effects), [1]);
@@ -124,7 +151,7 @@ fn a_call_with_broken_input_gets_an_error_and_does_not_run() {
 fn calls_of_a_message_that_was_cut_are_not_run_and_not_kept() {
     for stop in [StopCause::MaxTokens, StopCause::Refusal, StopCause::ContextExceeded] {
         let mut turn = turn();
-        turn.step(prompted());
+        begin(&mut turn);
         let call = call("1", "bash", false);
         turn.step(Event::CallArrived(call.clone()));
         let effects = turn.step(arrived(vec![Block::text("so"), use_of(&call)], stop));
@@ -137,7 +164,7 @@ fn calls_of_a_message_that_was_cut_are_not_run_and_not_kept() {
 #[test]
 fn pause_turn_asks_again_as_it_is() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let effects = turn.step(arrived(vec![Block::text("hm")], StopCause::PauseTurn));
     assert_eq!(effects, [Effect::Append(Message::assistant(vec![Block::text("hm")])), Effect::AskModel]);
 }
@@ -145,7 +172,7 @@ fn pause_turn_asks_again_as_it_is() {
 #[test]
 fn pause_turn_with_a_call_runs_the_call() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let call = call("1", "bash", false);
     turn.step(Event::CallArrived(call.clone()));
     assert_eq!(started(&turn.step(arrived(vec![use_of(&call)], StopCause::PauseTurn))), [0]);
@@ -154,7 +181,7 @@ fn pause_turn_with_a_call_runs_the_call() {
 #[test]
 fn an_unknown_stop_reason_ends_with_a_notice() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let effects = turn.step(arrived(vec![Block::text("hm")], StopCause::Unknown("tired".into())));
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Show(Update::Notice { .. }))));
     assert_eq!(ending(&effects), Some(StopReason::EndTurn));
@@ -163,7 +190,7 @@ fn an_unknown_stop_reason_ends_with_a_notice() {
 #[test]
 fn rounds_are_bounded() {
     let mut turn = turn();
-    let mut effects = turn.step(prompted());
+    let mut effects = begin(&mut turn);
     let mut rounds = 0;
     while ending(&effects).is_none() {
         rounds += 1;
@@ -178,7 +205,7 @@ fn rounds_are_bounded() {
 fn the_same_call_with_the_same_result_three_times_asks_the_user() {
     for (verdict, expected) in [(Verdict::Stop, Some(StopReason::Cancelled)), (Verdict::GoOn, None)] {
         let mut turn = turn();
-        turn.step(prompted());
+        begin(&mut turn);
         for round in 1..=3 {
             make_calls(&mut turn, &[call("1", "bash", false)]);
             let effects = turn.step(finished(0));
@@ -192,7 +219,7 @@ fn the_same_call_with_the_same_result_three_times_asks_the_user() {
 #[test]
 fn another_result_in_between_is_no_repeat() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     for round in 0..4 {
         make_calls(&mut turn, &[call("1", "bash", false)]);
         let effects =
@@ -204,7 +231,7 @@ fn another_result_in_between_is_no_repeat() {
 #[test]
 fn a_failure_before_any_text_is_tried_again_and_bounded() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     for _ in 0..3 {
         let effects =
             turn.step(Event::RequestFailed { failure: Failure::passing("x"), salvage: vec![], jitter: 0.5 });
@@ -219,7 +246,7 @@ fn a_failure_before_any_text_is_tried_again_and_bounded() {
 #[test]
 fn a_failure_after_text_keeps_the_text_marked_and_does_not_ask_again() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     turn.step(Event::TextArrived("half".into()));
     let salvage = vec![Block::text("half")];
     let effects = turn.step(Event::RequestFailed { failure: Failure::passing("x"), salvage, jitter: 0.5 });
@@ -233,7 +260,7 @@ fn a_request_that_is_too_long_compacts_once() {
     let too_long = Failure { too_long: true, ..Failure::lasting("x") };
     let failed = || Event::RequestFailed { failure: too_long.clone(), salvage: vec![], jitter: 0.0 };
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     assert!(turn.step(failed()).contains(&Effect::Compact));
     assert_eq!(turn.step(Event::Compacted(Compaction::Freed { context_used: 10 })), [Effect::AskModel]);
     assert_eq!(ending(&turn.step(failed())), Some(StopReason::Error));
@@ -242,7 +269,7 @@ fn a_request_that_is_too_long_compacts_once() {
 #[test]
 fn a_full_window_compacts_and_one_that_stays_full_stops() {
     let mut full = Turn::new(BOUNDS, 90_000, true);
-    let effects = full.step(prompted());
+    let effects = begin(&mut full);
     assert_eq!(effects.last(), Some(&Effect::Compact));
     assert!(!effects.contains(&Effect::AskModel));
     assert_eq!(
@@ -254,7 +281,7 @@ fn a_full_window_compacts_and_one_that_stays_full_stops() {
 #[test]
 fn cancel_while_tools_run_answers_every_call() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     make_calls(&mut turn, &[call("1", "read", true), call("2", "read", true), call("3", "bash", false)]);
     turn.step(finished(0));
     let effects = turn.step(Event::Cancelled { salvage: vec![] });
@@ -311,7 +338,7 @@ proptest! {
     #[test]
     fn whatever_happens_the_turn_ends_at_most_once_and_every_call_has_its_result(events in prop::collection::vec(any_event(), 0..40)) {
         let mut turn = turn();
-        let mut effects = turn.step(prompted());
+        let mut effects = begin(&mut turn);
         let mut shown: Vec<ToolCall> = Vec::new();
         for event in events {
             let event = match event {
@@ -349,9 +376,18 @@ proptest! {
 }
 
 #[test]
+fn cancel_before_the_model_is_known_keeps_the_prompt_and_asks_nothing() {
+    let mut turn = turn();
+    turn.step(Event::Prompted(Message::user("do it")));
+    let end = Effect::End { stop_reason: StopReason::Cancelled, error: None };
+    assert_eq!(turn.step(Event::Cancelled { salvage: vec![] }), [end]);
+    assert_eq!(turn.step(Event::ModelLearned { context_size: 1 }), []);
+}
+
+#[test]
 fn waits_obey_the_server() {
     let mut turn = turn();
-    turn.step(prompted());
+    begin(&mut turn);
     let retry = crate::claude::failure::Retry::After(Duration::from_secs(7));
     let failure = Failure { retry, ..Failure::passing("slow down") };
     let effects = turn.step(Event::RequestFailed { failure, salvage: vec![], jitter: 0.5 });

@@ -41,6 +41,13 @@ pub(super) fn check(
                 return Err(format!("messages.{}: `tool_use` ids must be unique ({id})", speech.first));
             }
         }
+        let last = speech.blocks.last().map_or(&Value::Null, |block| &block["type"]);
+        if speech.role == "assistant" && !after_pause && (last == "thinking" || last == "redacted_thinking") {
+            return Err(format!(
+                "messages.{}: The final block in an assistant message cannot be `thinking`.",
+                speech.first
+            ));
+        }
         results_answer_calls(before, speech)?;
         before = Some(speech);
     }

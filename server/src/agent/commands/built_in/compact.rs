@@ -1,6 +1,6 @@
 //! `/compact`: makes room in the window.
 
-use super::{BuiltIn, CommandContext, Outcome, STOPPED};
+use super::{BuiltIn, CommandContext, Outcome};
 use crate::agent::driver::Driver;
 use futures::future::BoxFuture;
 
@@ -18,8 +18,7 @@ impl BuiltIn for Compact {
                 return Err("there is nothing to summarise yet".to_owned());
             }
             let model = state.model.clone();
-            let info = cancel.run_until_cancelled(session.agent.model_info(&model)).await.ok_or(STOPPED)?;
-            let (before, after) = Driver::new(session, state, cancel, model, info).compact_only().await?;
+            let (before, after) = Driver::new(session, state, cancel, model).compact_only().await?;
             session.say(format!("About {before} tokens became about {after}."));
             Ok(Outcome::Done)
         })

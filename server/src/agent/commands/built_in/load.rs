@@ -1,6 +1,6 @@
 //! `/load`: goes on with a conversation that was kept.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, from_disk};
 use crate::agent::history::{Entry, HistoryFolder};
 use crate::agent::update::NoticeLevel;
 use futures::future::BoxFuture;
@@ -18,12 +18,13 @@ impl BuiltIn for Load {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, state, .. } = context;
+            let CommandContext { session, state, cancel } = context;
             let folder = HistoryFolder::of(&session.agent.environment, session.workspace.as_ref());
             let own = state.history.as_ref().map(|history| history.id().to_owned());
             let id = match arguments.trim() {
                 "" => {
-                    let listed = folder.list().map_err(|error| error.to_string())?;
+                    let folder = folder.clone();
+                    let listed = from_disk(cancel, move || folder.list()).await?;
                     let latest = listed.into_iter().find(|summary| Some(&summary.id) != own.as_ref());
                     latest.ok_or("there is no earlier conversation in this workspace")?.id
                 }
@@ -32,7 +33,8 @@ impl BuiltIn for Load {
                 }
                 id => id.to_owned(),
             };
-            let (history, loaded) = folder.open_latest(&id).map_err(|error| error.to_string())?;
+            let (wanted, kept) = (id.clone(), folder.clone());
+            let (history, loaded) = from_disk(cancel, move || kept.open_latest(&wanted)).await?;
             if let Some(left) = state.history.take() {
                 let (left_id, is_empty) = (left.id().to_owned(), state.header.is_none());
                 left.close().await;
@@ -40,7 +42,7 @@ impl BuiltIn for Load {
                 let pointing =
                     if left_id == session.id { is_empty.then_some(&left_id) } else { Some(&session.id) };
                 if let Some(own) = pointing {
-                    point(&folder, own, history.id()).await;
+                    point(folder, own, history.id()).await;
                 }
             }
             session.resume_in(state, history, loaded).await;
@@ -55,13 +57,16 @@ impl BuiltIn for Load {
 
 /// Lets an id under which nothing was said lead to the conversation that its session went on with: an editor opens the
 /// session by that id again. Where that cannot be written, the conversation is still found by its own id.
-async fn point(folder: &HistoryFolder, own: &str, next: &str) {
-    match folder.open(own) {
-        Ok((pointer, loaded)) if loaded.header.is_none() => {
+async fn point(folder: HistoryFolder, own: &str, next: &str) {
+    let id = own.to_owned();
+    // Not with the cancel: what was left is closed already, and what follows must find its place.
+    match tokio::task::spawn_blocking(move || folder.open(&id)).await {
+        Ok(Ok((pointer, loaded))) if loaded.header.is_none() => {
             drop(pointer.append(Entry::ContinuedIn { id: next.to_owned() }).await.await);
             pointer.close().await;
         }
-        Ok((said, _)) => said.close().await,
-        Err(error) => tracing::warn!(own, next, %error, "a session cannot point to what it went on with"),
+        Ok(Ok((said, _))) => said.close().await,
+        Ok(Err(error)) => tracing::warn!(own, next, %error, "a session cannot point to what it went on with"),
+        Err(error) => tracing::error!(own, next, %error, "a history could not be opened"),
     }
 }

@@ -12,6 +12,7 @@ mod tools;
 mod trust;
 
 use super::CustomCommands;
+use crate::agent::history::HistoryError;
 use crate::agent::session::{Session, State};
 use crate::agent::update::CommandInfo;
 use futures::future::BoxFuture;
@@ -22,9 +23,10 @@ pub(in crate::agent) trait BuiltIn: Sync {
     /// Name, description and hint.
     fn info(&self) -> (&'static str, &'static str, Option<&'static str>);
 
-    /// Runs it to its end. An error is shown to the user and ends the turn as failed, or as cancelled after a cancel.
+    /// Runs it to its end, or until `cancel`. An error is shown to the user and ends the turn as failed.
     ///
-    /// Whatever waits for a person or the network must end with the cancel.
+    /// It is never dropped half-way: a command that waits for the user, the network or a large file looks at `cancel`
+    /// while it does, with [`unless_stopped`], and at nothing once it changes the session.
     fn run<'a>(
         &'a self,
         context: CommandContext<'a>,
@@ -39,8 +41,26 @@ pub(in crate::agent) struct CommandContext<'a> {
     pub(in crate::agent) cancel: &'a CancellationToken,
 }
 
-/// What a command says when it was stopped; the turn then ends as cancelled.
-const STOPPED: &str = "stopped";
+/// Waits for something that may be dropped; a cancel ends the command.
+pub(in crate::agent) async fn unless_stopped<T>(
+    cancel: &CancellationToken,
+    waited_for: impl Future<Output = T>,
+) -> Result<T, String> {
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err("stopped".to_owned()),
+        value = waited_for => Ok(value),
+    }
+}
+
+/// Does what takes the disk long, where no other task waits for it; a cancel ends the command.
+pub(in crate::agent) async fn from_disk<T: Send + 'static>(
+    cancel: &CancellationToken,
+    read: impl FnOnce() -> Result<T, HistoryError> + Send + 'static,
+) -> Result<T, String> {
+    let read = unless_stopped(cancel, tokio::task::spawn_blocking(read)).await?;
+    read.map_err(|error| error.to_string())?.map_err(|error| error.to_string())
+}
 
 /// What follows a command.
 pub(in crate::agent) enum Outcome {

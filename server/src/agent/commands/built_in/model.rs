@@ -1,6 +1,6 @@
 //! `/model`: which model answers.
 
-use super::{BuiltIn, CommandContext, Outcome, STOPPED};
+use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::history::Entry;
 use futures::future::BoxFuture;
 
@@ -24,9 +24,7 @@ impl BuiltIn for Model {
                 return Ok(Outcome::Done);
             }
             // A model that the API does not know is refused now; when the API cannot be reached, its word comes later.
-            let asked =
-                cancel.run_until_cancelled(session.agent.ask_model_info(name)).await.ok_or(STOPPED)?;
-            if let Err(failure) = asked
+            if let Err(failure) = unless_stopped(cancel, session.agent.ask_model_info(name)).await?
                 && failure.unknown_model
             {
                 return Err(failure.message);

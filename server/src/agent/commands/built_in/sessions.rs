@@ -1,7 +1,8 @@
 //! `/sessions`: the conversations that were kept.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, from_disk};
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 pub(super) struct Sessions;
 
@@ -12,9 +13,9 @@ impl BuiltIn for Sessions {
 
     fn run<'a>(&'a self, context: CommandContext<'a>, _: &'a str) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let CommandContext { session, .. } = context;
-            let listed =
-                session.agent.kept_sessions(session.workspace.as_ref()).map_err(|error| error.to_string())?;
+            let CommandContext { session, cancel, .. } = context;
+            let (agent, workspace) = (Arc::clone(&session.agent), session.workspace.clone());
+            let listed = from_disk(cancel, move || agent.kept_sessions(workspace.as_ref())).await?;
             if listed.is_empty() {
                 session.say("There are none yet in this workspace.");
                 return Ok(Outcome::Done);

@@ -1,6 +1,6 @@
 //! `/trust`: lets the workspace's own instructions, commands and configuration count.
 
-use super::{BuiltIn, CommandContext, Outcome, STOPPED};
+use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::{Session, State};
 use crate::paths::WorkspaceRoot;
@@ -54,7 +54,7 @@ async fn trust(context: CommandContext<'_>, root: &WorkspaceRoot) -> Result<(), 
         return Ok(());
     }
     let asked = session.ask(question(root, &shown), state.settings.permission_timeout_s);
-    let answer = cancel.run_until_cancelled(asked).await.ok_or(STOPPED)?;
+    let answer = unless_stopped(cancel, asked).await?;
     if answer.as_deref() != Some("trust") {
         session.say("It stays untrusted.");
         return Ok(());

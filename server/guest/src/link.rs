@@ -1,0 +1,197 @@
+//! The server's end of the link: calls out, what is said about them in.
+
+use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, write_frame};
+use crate::words::{Answer, Call, CallError};
+use std::future::poll_fn;
+use std::io;
+use std::task::{Context, Poll};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio_util::compat::{Compat, FuturesAsyncReadCompatExt, TokioAsyncReadCompatExt};
+use yamux::{Config, Connection, Mode};
+
+/// Streams that wait to be opened.
+const OPENING_MAX: usize = 16;
+
+/// The link to a guest. Dropping it closes it.
+pub struct Link {
+    opening: mpsc::Sender<oneshot::Sender<yamux::Stream>>,
+    closed: watch::Receiver<bool>,
+}
+
+/// Why a call got no good answer.
+#[derive(Debug)]
+pub enum LinkError {
+    /// The guest said no.
+    Refused(String),
+    /// The link is broken, and the guest with it.
+    Broken(io::Error),
+}
+
+/// What the guest says about a call.
+#[derive(Debug, PartialEq)]
+pub enum Said {
+    /// A piece of stdout.
+    Stdout(Vec<u8>),
+    /// A piece of stderr.
+    Stderr(Vec<u8>),
+    /// A piece of content.
+    Data(Vec<u8>),
+    /// The answer. Nothing follows it.
+    Answer(Answer),
+}
+
+impl Link {
+    /// Speaks to a guest over a stream of bytes.
+    pub fn new(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
+        let (opening, requests) = mpsc::channel(OPENING_MAX);
+        let (closing, closed) = watch::channel(false);
+        let connection = Connection::new(io.compat(), Config::default(), Mode::Client);
+        tokio::spawn(async move {
+            let mut driver = Driver { connection, requests, waiting: None };
+            poll_fn(|context| driver.poll(context)).await;
+            // Nobody may be listening any more.
+            let _ = closing.send(true);
+        });
+        Self { opening, closed }
+    }
+
+    /// Makes a call. What comes of it arrives through the stream.
+    pub async fn call(&self, call: &Call) -> io::Result<CallStream> {
+        let broken = || io::Error::new(io::ErrorKind::BrokenPipe, "the sandbox is gone");
+        let (sender, opened) = oneshot::channel();
+        self.opening.send(sender).await.map_err(|_| broken())?;
+        let mut stream = opened.await.map_err(|_| broken())?.compat();
+        write_frame(&mut stream, FrameKind::Call, &serde_json::to_vec(call)?).await?;
+        stream.flush().await?;
+        Ok(CallStream { stream })
+    }
+
+    /// Makes a call that sends `content` along, and waits for its answer alone.
+    pub async fn ask(&self, call: &Call, content: Option<&[u8]>) -> Result<Answer, LinkError> {
+        let mut stream = self.call(call).await?;
+        if let Some(content) = content {
+            stream.send(content).await?;
+        }
+        loop {
+            if let Said::Answer(answer) = stream.next().await? {
+                return Ok(answer);
+            }
+        }
+    }
+
+    /// Whether the guest is gone.
+    pub fn is_closed(&self) -> bool {
+        *self.closed.borrow()
+    }
+
+    /// Waits until the guest is gone.
+    pub async fn closed(&self) {
+        let mut closed = self.closed.clone();
+        // An error means that the driver is gone, which is as closed as can be.
+        let _ = closed.wait_for(|closed| *closed).await;
+    }
+}
+
+/// One call on its way. Dropping it ends the call.
+pub struct CallStream {
+    stream: Compat<yamux::Stream>,
+}
+
+impl CallStream {
+    /// What the guest says next.
+    pub async fn next(&mut self) -> Result<Said, LinkError> {
+        let cut =
+            || io::Error::new(io::ErrorKind::UnexpectedEof, "the sandbox ended in the middle of a call");
+        let frame = read_frame(&mut self.stream).await?.ok_or_else(cut)?;
+        match frame.kind {
+            FrameKind::Stdout => Ok(Said::Stdout(frame.payload)),
+            FrameKind::Stderr => Ok(Said::Stderr(frame.payload)),
+            FrameKind::Data => Ok(Said::Data(frame.payload)),
+            FrameKind::Answer => {
+                Ok(Said::Answer(serde_json::from_slice(&frame.payload).map_err(io::Error::from)?))
+            }
+            FrameKind::Error => {
+                let error: CallError = serde_json::from_slice(&frame.payload).map_err(io::Error::from)?;
+                Err(LinkError::Refused(error.message))
+            }
+            FrameKind::Call | FrameKind::DataEnd | FrameKind::Cancel => {
+                Err(LinkError::Broken(io::Error::other("the guest sent a frame that only callers send")))
+            }
+        }
+    }
+
+    /// Sends content, whole.
+    pub async fn send(&mut self, content: &[u8]) -> io::Result<()> {
+        for piece in content.chunks(FRAME_MAX_BYTES) {
+            write_frame(&mut self.stream, FrameKind::Data, piece).await?;
+        }
+        write_frame(&mut self.stream, FrameKind::DataEnd, &[]).await?;
+        self.stream.flush().await
+    }
+
+    /// Stops what was called. Its answer still comes.
+    pub async fn cancel(&mut self) -> io::Result<()> {
+        write_frame(&mut self.stream, FrameKind::Cancel, &[]).await?;
+        self.stream.flush().await
+    }
+}
+
+/// Keeps the connection going: nothing is sent or received unless it is polled.
+struct Driver<T> {
+    connection: Connection<Compat<T>>,
+    requests: mpsc::Receiver<oneshot::Sender<yamux::Stream>>,
+    waiting: Option<oneshot::Sender<yamux::Stream>>,
+}
+
+impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
+    /// Ready when the connection is over.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        loop {
+            if self.waiting.is_none() {
+                match self.requests.poll_recv(context) {
+                    Poll::Ready(Some(request)) => self.waiting = Some(request),
+                    // Nobody can call any more.
+                    Poll::Ready(None) => return self.connection.poll_close(context).map(drop),
+                    Poll::Pending => {}
+                }
+            }
+            if self.waiting.is_some() {
+                match self.connection.poll_new_outbound(context) {
+                    Poll::Ready(Ok(stream)) => {
+                        if let Some(waiting) = self.waiting.take() {
+                            // A caller that is gone drops the stream, which closes it.
+                            let _ = waiting.send(stream);
+                        }
+                        continue;
+                    }
+                    Poll::Ready(Err(_)) => return Poll::Ready(()),
+                    Poll::Pending => {}
+                }
+            }
+            match self.connection.poll_next_inbound(context) {
+                // The guest opens no streams; one that does is not listened to.
+                Poll::Ready(Some(Ok(_))) => {}
+                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl From<io::Error> for LinkError {
+    fn from(error: io::Error) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl std::fmt::Display for LinkError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused(why) => formatter.write_str(why),
+            Self::Broken(error) => write!(formatter, "the sandbox broke off: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for LinkError {}

@@ -1,0 +1,35 @@
+//! The guest: `airlock-guest WORKSPACE`.
+#![expect(clippy::print_stderr, reason = "stderr is the guest's log; stdout is the link")]
+
+use airlock_guest::program::{Guest, privileges, serve};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let workspace = PathBuf::from(arguments.next().unwrap_or_else(|| "/workspace".into()));
+    if let Err(error) = privileges::become_ordinary() {
+        eprintln!("airlock-guest: cannot give up its privileges: {error}");
+        return ExitCode::FAILURE;
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("airlock-guest: cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let served = runtime.block_on(async {
+        let link = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
+        serve(link, Guest::new(workspace)).await
+    });
+    // Reading stdin blocks a thread that cannot be stopped.
+    runtime.shutdown_background();
+    match served {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("airlock-guest: the link broke: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

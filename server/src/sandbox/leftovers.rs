@@ -1,0 +1,108 @@
+//! What a killed server left behind: found by its labels, removed at the next start.
+
+use super::container;
+use super::podman::{PodmanService, within};
+use crate::storage;
+use podman_api::opts::{ContainerListFilter, ContainerListOpts};
+use std::path::Path;
+
+const OWNER: &str = "airlock.owner";
+const SESSION: &str = "airlock.session";
+const FOLDER: &str = "airlock-";
+/// The name of a service's socket.
+pub(super) const SOCKET: &str = "podman.sock";
+
+/// What names a server: its process and when that began, since a process id is used again.
+fn owner() -> String {
+    let pid = std::process::id();
+    format!("{pid}@{}", began(pid).unwrap_or_default())
+}
+
+/// Labels for a container of ours.
+pub(super) fn labels(session_id: &str) -> Vec<(String, String)> {
+    vec![(OWNER.to_owned(), owner()), (SESSION.to_owned(), session_id.to_owned())]
+}
+
+/// How the name of a folder for a service's socket begins.
+pub(super) fn folder_prefix() -> String {
+    format!("{FOLDER}{}-", owner())
+}
+
+/// Ends the podman services of servers that are gone, and removes their folders.
+pub(super) fn remove_services(base: &Path) {
+    let names = match storage::names_with_prefix(base, FOLDER) {
+        Ok(names) => names,
+        Err(error) => return tracing::warn!(%error, "leftover services cannot be looked for"),
+    };
+    for name in names {
+        let owner = name.strip_prefix(FOLDER).and_then(|rest| rest.split_once('-')).map(|(owner, _)| owner);
+        if owner.is_none_or(lives) {
+            continue;
+        }
+        let folder = base.join(&name);
+        for pid in services_at(&folder) {
+            // It may have ended by itself meanwhile.
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
+        }
+        if let Err(error) = storage::remove_folder(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a leftover folder cannot be removed");
+        }
+    }
+}
+
+/// The processes that serve a socket in a folder: known by that very argument.
+fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
+    let argument = format!("unix://{}/{SOCKET}", folder.display());
+    let processes = storage::names_with_prefix(Path::new("/proc"), "").unwrap_or_default();
+    let serves = |pid: &i32| {
+        let line = storage::read_text(Path::new(&format!("/proc/{pid}/cmdline")), 64 << 10);
+        line.ok().flatten().is_some_and(|line| line.split('\0').any(|part| part == argument))
+    };
+    let pids = processes.iter().filter_map(|name| name.parse().ok()).filter(serves);
+    pids.filter_map(rustix::process::Pid::from_raw).collect()
+}
+
+/// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
+pub(super) async fn remove(service: &PodmanService) {
+    let ours = ContainerListFilter::LabelKey(OWNER.to_owned());
+    let options = ContainerListOpts::builder().all(true).filter([ours]).build();
+    let listed = match within("list containers", service.api().containers().list(&options)).await {
+        Ok(listed) => listed,
+        Err(error) => return tracing::warn!(%error, "leftovers cannot be looked for"),
+    };
+    for found in listed {
+        let owner = found.labels.as_ref().and_then(|labels| labels.get(OWNER));
+        let (Some(id), Some(owner)) = (found.id, owner) else { continue };
+        if !lives(owner)
+            && let Err(error) = container::remove(service, &id).await
+        {
+            tracing::warn!(id, %error, "a leftover container cannot be removed");
+        }
+    }
+}
+
+fn lives(owner: &str) -> bool {
+    let Some((pid, time)) = owner.split_once('@') else { return false };
+    pid.parse().ok().and_then(began).is_some_and(|now| now == time)
+}
+
+/// When a process began, in the kernel's own count.
+fn began(pid: u32) -> Option<String> {
+    let stat = storage::read_text(Path::new(&format!("/proc/{pid}/stat")), 4 << 10).ok()??;
+    // The name may hold anything, also spaces and brackets; what follows the last bracket is numbers.
+    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn we_live_and_a_process_that_began_at_another_time_does_not() {
+        let [(_, owner), _] = &labels("s")[..] else { panic!() };
+        assert!(lives(owner));
+        let (pid, time) = owner.split_once('@').unwrap();
+        assert!(!lives(&format!("{pid}@{time}0")));
+        assert!(!lives("999999999@1") && !lives("nonsense"));
+    }
+}

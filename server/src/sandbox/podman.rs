@@ -1,0 +1,128 @@
+//! A podman of our own: its API on a socket in a private folder, with the runtime that we chose.
+//!
+//! Why not the user's: until podman 5.8 the call that makes a container ignores the runtime it is asked for, and a
+//! plain container comes up without a word. A service that was started with the runtime cannot ignore it.
+
+use super::error::SandboxError;
+use super::leftovers;
+use super::runtime::Runtime;
+use crate::environment::Environment;
+use crate::limits::{PODMAN_ANSWER_MAX_MS, PODMAN_START_MAX_MS};
+use podman_api::Podman;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+/// A running service. It ends when this is dropped.
+pub(super) struct PodmanService {
+    api: Podman,
+    runtime: Runtime,
+    /// Holds the socket.
+    _folder: TempDir,
+    _process: Child,
+}
+
+impl PodmanService {
+    /// Starts a service and waits until it answers.
+    pub(super) async fn start(environment: &Environment, runtime: &Runtime) -> Result<Self, SandboxError> {
+        let podman = environment.program("podman").ok_or_else(|| {
+            SandboxError::new(
+                "podman is not installed",
+                "install it: `sudo apt install podman crun uidmap` on Debian and Ubuntu, `sudo dnf install podman` on Fedora",
+            )
+        })?;
+        let folder = private_folder(environment)?;
+        let socket = folder.path().join(leftovers::SOCKET);
+        let process = spawn(&podman, runtime, &socket)?;
+        let mut service =
+            Self { api: Podman::unix(&socket), runtime: runtime.clone(), _folder: folder, _process: process };
+        service.until_ready(&socket).await?;
+        Ok(service)
+    }
+
+    pub(super) fn api(&self) -> &Podman {
+        &self.api
+    }
+
+    pub(super) fn runtime(&self) -> &Runtime {
+        &self.runtime
+    }
+
+    async fn until_ready(&mut self, socket: &Path) -> Result<(), SandboxError> {
+        const POLL: Duration = Duration::from_millis(5);
+        let answered = async {
+            loop {
+                if socket.exists() && self.api.ping().await.is_ok() {
+                    return Ok(());
+                }
+                if let Ok(Some(status)) = self._process.try_wait() {
+                    let what = format!("podman's service ended at once ({status})");
+                    return Err(SandboxError::new(what, "try `podman info` and see what it says"));
+                }
+                tokio::time::sleep(POLL).await;
+            }
+        };
+        let waited = tokio::time::timeout(Duration::from_millis(PODMAN_START_MAX_MS), answered).await;
+        waited.unwrap_or_else(|_| {
+            let what = format!("podman did not answer within {} s", PODMAN_START_MAX_MS / 1000);
+            Err(SandboxError::new(
+                what,
+                "try `podman info`; a hung podman is often cured by `podman system migrate`",
+            ))
+        })
+    }
+}
+
+/// Every call to podman has a deadline.
+pub(super) async fn within<T>(
+    doing: &str,
+    call: impl Future<Output = podman_api::Result<T>>,
+) -> Result<T, SandboxError> {
+    match tokio::time::timeout(Duration::from_millis(PODMAN_ANSWER_MAX_MS), call).await {
+        Ok(result) => result.map_err(|error| SandboxError::of_podman(doing, &error)),
+        Err(_) => {
+            let what =
+                format!("podman could not {doing}: no answer within {} s", PODMAN_ANSWER_MAX_MS / 1000);
+            Err(SandboxError::new(what, "try `podman info` and see what it says"))
+        }
+    }
+}
+
+/// Only the user may reach the socket. Its path must be short: the system allows 107 bytes.
+fn private_folder(environment: &Environment) -> Result<TempDir, SandboxError> {
+    let base =
+        environment.variable("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir()).unwrap_or("/tmp");
+    leftovers::remove_services(Path::new(base));
+    // `tempfile` makes it with mode 0700.
+    tempfile::Builder::new().prefix(&leftovers::folder_prefix()).tempdir_in(base).map_err(|error| {
+        SandboxError::new(
+            format!("no private folder can be made in {base}: {error}"),
+            "free some space there",
+        )
+    })
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the sandbox starts podman, and nothing else is started on the host"
+)]
+fn spawn(podman: &Path, runtime: &Runtime, socket: &Path) -> Result<Child, SandboxError> {
+    let mut command = Command::new(podman);
+    command.arg("--runtime").arg(&runtime.program);
+    if !Path::new("/run/systemd/system").exists() {
+        command.args(["--cgroup-manager", "cgroupfs"]);
+    }
+    command
+        .args(["system", "service", "--time=0"])
+        .arg(format!("unix://{}", socket.display()))
+        // Podman has no use for it, and what nobody has nobody can leak.
+        .env_remove("ANTHROPIC_API_KEY")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| SandboxError::new(format!("podman cannot be started: {error}"), "install it again"))
+}

@@ -1,0 +1,79 @@
+//! The real binary as a user or a script calls it: in a home of its own, with little more than `PATH` around it.
+
+use crate::airlock_binary::airlock_binary;
+use crate::editor::Home;
+use crate::scripted_claude::ScriptedClaude;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+/// How to call it.
+#[derive(Clone)]
+pub struct AirlockCommand {
+    home: Home,
+    arguments: Vec<OsString>,
+    environment: BTreeMap<String, OsString>,
+}
+
+impl AirlockCommand {
+    /// Calls it with these arguments; it talks to this Claude.
+    pub fn new(claude: &ScriptedClaude, arguments: &[&str]) -> Self {
+        let home = Home::new();
+        let mut environment = BTreeMap::from([
+            ("PATH".to_owned(), std::env::var_os("PATH").unwrap_or_default()),
+            ("HOME".to_owned(), home.path().into()),
+            ("XDG_CONFIG_HOME".to_owned(), home.config().into()),
+            ("XDG_STATE_HOME".to_owned(), home.state().into()),
+            ("XDG_DATA_HOME".to_owned(), home.data().into()),
+            ("XDG_CACHE_HOME".to_owned(), home.cache().into()),
+            ("XDG_RUNTIME_DIR".to_owned(), home.runtime().into()),
+        ]);
+        environment.insert("ANTHROPIC_BASE_URL".to_owned(), claude.base_url().into());
+        environment.insert("ANTHROPIC_API_KEY".to_owned(), "test-key".into());
+        environment.insert("USE_SANDBOX".to_owned(), "false".into());
+        // What tmux is, should it be started there.
+        environment.insert("TERM".to_owned(), "screen-256color".into());
+        Self { home, arguments: arguments.iter().map(Into::into).collect(), environment }
+    }
+
+    /// Sets a variable of the environment.
+    pub fn env(mut self, name: &str, value: impl Into<OsString>) -> Self {
+        self.environment.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Leaves a variable out.
+    pub fn without_env(mut self, name: &str) -> Self {
+        self.environment.remove(name);
+        self
+    }
+
+    /// The user's home, with the workspace in it.
+    pub fn home(&self) -> &Home {
+        &self.home
+    }
+
+    /// As a process of ours, in the workspace. It dies with its handle.
+    pub fn process(&self) -> tokio::process::Command {
+        let mut command = tokio::process::Command::new(airlock_binary());
+        command
+            .args(&self.arguments)
+            .current_dir(self.home.workspace())
+            .env_clear()
+            .envs(&self.environment)
+            .kill_on_drop(true);
+        command
+    }
+
+    /// As words for somebody else to start: the program `env`, the whole environment, the binary, its arguments.
+    pub fn words(&self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["env".into(), "-i".into()];
+        words.extend(self.environment.iter().map(|(name, value)| {
+            let mut word = OsString::from(format!("{name}="));
+            word.push(value);
+            word
+        }));
+        words.push(airlock_binary().into());
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+}
