@@ -157,3 +157,5 @@ pub const SANDBOX_MEMORY_MIB: u64 = 512;
 pub const SANDBOX_FILES_MAX: u64 = 16_384;
 /// Processes in the sandbox.
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
+/// How long the sandbox may take to be gone.
+pub const SANDBOX_STOP_MAX_MS: u64 = 4_000;

@@ -4,6 +4,7 @@ use super::error::SandboxError;
 use super::podman::{PodmanService, within};
 use super::root::{ETC, GUEST_PATH, HOME_PATH, WORKSPACE_PATH};
 use super::{Place, Size};
+use crate::limits::SANDBOX_STOP_MAX_MS;
 use futures::{StreamExt, TryStreamExt};
 use podman_api::conn::TtyChunk;
 use podman_api::models::{
@@ -14,6 +15,7 @@ use podman_api::opts::{
     ContainerAttachOpts, ContainerCreateOpts, ContainerCreateOptsBuilder, ContainerDeleteOpts,
 };
 use std::path::Path;
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::compat::{FuturesAsyncReadCompatExt, FuturesAsyncWriteCompatExt};
 
@@ -92,10 +94,33 @@ pub(super) async fn start(
     Ok(tokio::io::join(stdout.boxed().into_async_read().compat(), Box::pin(input).compat_write()))
 }
 
-/// Removes a container, however it is.
+/// Removes a container, however it is. It is gone when this returns well.
+///
+/// A container that ends by itself is removed by podman too, and of two who remove it one is told that it cannot. So
+/// what counts is not the answer but whether it is still there.
 pub(super) async fn remove(service: &PodmanService, id: &str) -> Result<(), SandboxError> {
+    const POLL: Duration = Duration::from_millis(20);
+    let container = service.api().containers().get(id);
     let options = ContainerDeleteOpts::builder().force(true).timeout(0).build();
-    within("remove the container", service.api().containers().get(id).delete(&options)).await
+    let gone = async {
+        loop {
+            let removed = within("remove the container", container.delete(&options)).await;
+            if !within("look for the container", container.exists()).await? {
+                return Ok(());
+            }
+            if let Err(error) = removed {
+                tracing::debug!(%error, "the container is still there");
+            }
+            tokio::time::sleep(POLL).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_millis(SANDBOX_STOP_MAX_MS), gone).await.unwrap_or_else(|_| {
+        let what = format!("the container {id} cannot be removed");
+        Err(SandboxError::new(
+            what,
+            format!("it is removed at the next start, or by `podman rm --force {id}`"),
+        ))
+    })
 }
 
 fn workspace(place: &Place) -> OverlayVolume {

@@ -192,8 +192,7 @@ impl Sandbox {
     /// Ends it. It is gone when this returns.
     pub async fn stop(&self) {
         if let Err(error) = container::remove(&self.service, &self.id).await {
-            // A guest that ended by itself took its container along; anything else is removed at the next start.
-            tracing::debug!(%error, "the container was not removed");
+            tracing::warn!(%error, "the sandbox did not end");
         }
     }
 }
