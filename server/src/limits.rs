@@ -158,4 +158,6 @@ pub const SANDBOX_FILES_MAX: u64 = 16_384;
 /// Processes in the sandbox.
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
 /// How long the sandbox may take to be gone.
-pub const SANDBOX_STOP_MAX_MS: u64 = 4_000;
+pub const SANDBOX_STOP_MAX_MS: u64 = 30_000;
+/// How long the process may take to end after the editor is gone. What is left then is removed at the next start.
+pub const EXIT_MAX_MS: u64 = 4_000;

@@ -25,13 +25,18 @@ mod translate;
 pub mod transport;
 
 use crate::environment::Environment;
+use crate::limits::EXIT_MAX_MS;
 use server::Server;
+use std::time::Duration;
 use transport::Ended;
 
-/// Serves the editor on stdin and stdout until it is gone. Every session is closed when it returns.
+/// Serves the editor on stdin and stdout until it is gone. Then every session is closed, in bounded time.
 pub async fn run(environment: Environment) -> Ended {
     let (service, socket, shared) = Server::service(environment);
     let ended = transport::serve(tokio::io::stdin(), tokio::io::stdout(), service, socket).await;
-    shared.agent.close().await;
+    let closed = tokio::time::timeout(Duration::from_millis(EXIT_MAX_MS), shared.agent.close()).await;
+    if closed.is_err() {
+        tracing::warn!("a sandbox takes long to end; what is left of it is removed at the next start");
+    }
     ended
 }

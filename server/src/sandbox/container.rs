@@ -102,10 +102,12 @@ pub(super) async fn remove(service: &PodmanService, id: &str) -> Result<(), Sand
     const POLL: Duration = Duration::from_millis(20);
     let container = service.api().containers().get(id);
     let options = ContainerDeleteOpts::builder().force(true).timeout(0).build();
+    let begun = std::time::Instant::now();
     let gone = async {
         loop {
             let removed = within("remove the container", container.delete(&options)).await;
             if !within("look for the container", container.exists()).await? {
+                tracing::debug!(took = ?begun.elapsed(), "the container is gone");
                 return Ok(());
             }
             if let Err(error) = removed {
