@@ -81,13 +81,9 @@ pub fn make_folder_whole(path: &Path, build: impl FnOnce(&Path) -> io::Result<()
     }
 }
 
-/// Removes a folder and all that is in it; one that is not there is no error.
-#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
-pub fn remove_folder(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
+/// Removes a folder in which nothing is.
+pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
+    std::fs::remove_dir(path)
 }
 
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.

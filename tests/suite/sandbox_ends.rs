@@ -68,7 +68,8 @@ async fn what_a_killed_server_left_is_gone_after_the_next_start() {
     assert_eq!(containers_of(pid), Vec::<String>::new());
     assert_eq!(of_home().len(), 1, "the old service is gone: {:?}", of_home());
     let sockets = std::fs::read_dir(&runtime).expect("the folder").flatten();
-    let ours = sockets.filter(|entry| entry.file_name().to_string_lossy().starts_with("airlock-")).count();
+    let ours =
+        sockets.filter(|entry| entry.file_name().to_string_lossy().starts_with("airlock-podman-")).count();
     assert_eq!(ours, 1, "the old socket's folder is gone");
     editor.shutdown().await;
     claude.finish();

@@ -8,7 +8,7 @@ use std::path::Path;
 
 const OWNER: &str = "airlock.owner";
 const SESSION: &str = "airlock.session";
-const FOLDER: &str = "airlock-";
+const FOLDER: &str = "airlock-podman-";
 /// The name of a service's socket.
 pub(super) const SOCKET: &str = "podman.sock";
 
@@ -28,26 +28,33 @@ pub(super) fn folder_prefix() -> String {
     format!("{FOLDER}{}-", owner())
 }
 
-/// Ends the podman services of servers that are gone, and removes their folders.
+/// Ends the podman services of servers that are gone, and removes their sockets. The folder they are looked for in may
+/// be `/tmp`, so nothing is touched whose name is not exactly one of ours, and nothing but the socket is removed.
 pub(super) fn remove_services(base: &Path) {
     let names = match storage::names_with_prefix(base, FOLDER) {
         Ok(names) => names,
         Err(error) => return tracing::warn!(%error, "leftover services cannot be looked for"),
     };
-    for name in names {
-        let owner = name.strip_prefix(FOLDER).and_then(|rest| rest.split_once('-')).map(|(owner, _)| owner);
-        if owner.is_none_or(lives) {
-            continue;
-        }
-        let folder = base.join(&name);
+    for name in names.iter().filter(|name| owner_of_folder(name).is_some_and(|owner| !lives(owner))) {
+        let folder = base.join(name);
         for pid in services_at(&folder) {
             // It may have ended by itself meanwhile.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
-        if let Err(error) = storage::remove_folder(&folder) {
+        let removed =
+            storage::remove(&folder.join(SOCKET)).and_then(|()| storage::remove_empty_folder(&folder));
+        if let Err(error) = removed {
             tracing::warn!(folder = %folder.display(), %error, "a leftover folder cannot be removed");
         }
     }
+}
+
+/// The owner in a folder's name, when it is a name of ours: `airlock-podman-PID@TIME-RANDOM`.
+fn owner_of_folder(name: &str) -> Option<&str> {
+    let (owner, random) = name.strip_prefix(FOLDER)?.split_once('-')?;
+    let (pid, time) = owner.split_once('@')?;
+    let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (number(pid) && number(time) && random.len() == 6).then_some(owner)
 }
 
 /// The processes that serve a socket in a folder: known by that very argument.
@@ -104,5 +111,29 @@ mod tests {
         let (pid, time) = owner.split_once('@').unwrap();
         assert!(!lives(&format!("{pid}@{time}0")));
         assert!(!lives("999999999@1") && !lives("nonsense"));
+    }
+
+    #[test]
+    fn folders_of_others_and_whatever_else_is_in_ours_are_never_touched() {
+        let base = tempfile::tempdir().unwrap();
+        let others = [
+            "airlock-home-AbCdEf",
+            "airlock-podman-mine-AbCdEf",
+            "airlock-podman-1@2",
+            "airlock-podman-1@x-AbCdEf",
+        ];
+        for name in others {
+            std::fs::create_dir(base.path().join(name)).unwrap();
+        }
+        let ours = base.path().join("airlock-podman-999999999@1-AbCdEf");
+        let full = base.path().join("airlock-podman-999999999@2-AbCdEf");
+        for folder in [&ours, &full] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join(SOCKET), "").unwrap();
+        }
+        std::fs::write(full.join("precious"), "").unwrap();
+        remove_services(base.path());
+        assert!(others.iter().all(|name| base.path().join(name).is_dir()));
+        assert!(!ours.exists() && full.join("precious").exists());
     }
 }
