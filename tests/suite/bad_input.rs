@@ -109,6 +109,31 @@ async fn an_unknown_session_is_named_in_every_method_that_takes_one() {
 }
 
 #[tokio::test]
+async fn sessions_of_several_folders_opened_at_once_are_all_opened_under_different_names() {
+    let claude = ScriptedClaude::start().await;
+    let editor = ready(&claude).await;
+    let folders: Vec<String> = (0..8)
+        .map(|index| {
+            editor.home().write(&format!("folder{index}/a.txt"), "");
+            editor.home().file_uri(&format!("folder{index}"))
+        })
+        .collect();
+    for _ in 0..5 {
+        let open = |folder: &String| editor.start_request("airlock/session/new", json!({"folder": folder}));
+        let requests: Vec<_> = folders.iter().map(open).collect();
+        let mut names = Vec::new();
+        for request in requests {
+            names.push(editor.response(request).await.expect("a session")["sessionId"].clone().to_string());
+        }
+        names.sort();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count, "{names:?}");
+    }
+    editor.shutdown().await;
+}
+
+#[tokio::test]
 async fn a_prompt_while_busy_or_after_the_end_is_refused_and_disturbs_nothing() {
     let claude = ScriptedClaude::start().await;
     let gate = Gate::new();

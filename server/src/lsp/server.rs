@@ -40,6 +40,8 @@ pub(super) struct Shared {
     pub(super) progresses: Progresses,
     /// What carries updates to the editor.
     pub(super) pumps: TaskTracker,
+    /// Held while a session is opened.
+    opening: tokio::sync::Mutex<()>,
     /// The session of each folder, for questions that name none.
     pub(super) folder_sessions: tokio::sync::Mutex<HashMap<Option<WorkspaceRoot>, Arc<Session>>>,
     /// For clients without the extension: questions that the user is writing, by the document they are written in.
@@ -63,6 +65,7 @@ impl Server {
                 folders,
                 progresses: Progresses::default(),
                 pumps: TaskTracker::new(),
+                opening: Default::default(),
                 folder_sessions: Default::default(),
                 questions: DashMap::new(),
                 traits: OnceLock::new(),
@@ -196,6 +199,8 @@ impl Shared {
     /// Opens a session and lets its updates flow to the editor. Off the reader: it looks at the disk.
     pub(super) async fn open(self: &Arc<Self>, workspace: Option<WorkspaceRoot>) -> Result<Arc<Session>> {
         let (agent, asker) = (Arc::clone(&self.agent), Arc::new(EditorAsker::new(self)));
+        // One after the other: a name is looked for and taken in two steps, and folders do not know of each other.
+        let _turn = self.opening.lock().await;
         let session = off_the_reader(move || agent.new_session(workspace, asker)).await?.map_err(failed)?;
         super::pump::start(self, &session);
         Ok(session)
