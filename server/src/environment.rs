@@ -20,7 +20,7 @@ pub struct Environment {
 }
 
 /// The variables that Airlock looks at; no other is kept.
-const VARIABLES: [&str; 11] = [
+const VARIABLES: [&str; 33] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
     "MODEL",
@@ -32,6 +32,29 @@ const VARIABLES: [&str; 11] = [
     "TERM",
     "PATH",
     "XDG_RUNTIME_DIR",
+    // What the user's own git, ssh and keyring need.
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "XDG_CONFIG_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
+    "TMPDIR",
+    "SSH_AUTH_SOCK",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSL_CAINFO",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
 ];
 
 impl Environment {

@@ -6,7 +6,8 @@
 //! |---|---|
 //! | front ends: translate, decide nothing | [`lsp`], [`cli`] |
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
-//! | the Messages API; the tools; where they run | [`claude`], [`tools`], [`sandbox`] |
+//! | the Messages API; the tools; what they change and see; where they run | [`claude`], [`tools`], [`review`], [`view`], [`sandbox`] |
+//! | what becomes of accepted work: commits, pushes, pull requests | [`git`], [`forge`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
 //! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
@@ -18,14 +19,18 @@ pub mod cli;
 pub mod config;
 pub mod conversation;
 pub mod environment;
+pub mod forge;
+pub mod git;
 pub mod limits;
 pub mod lsp;
 pub mod nearest;
 pub mod neutral;
 pub mod paths;
 pub mod problem;
+pub mod review;
 pub mod sandbox;
 pub mod secret;
 pub mod storage;
 pub mod tools;
 pub mod trust;
+pub mod view;

@@ -24,6 +24,8 @@ pub const LSP_DRAIN_MAX_MS: u64 = 1_000;
 pub const LSP_CHUNK_BYTES: usize = 64 << 10;
 /// How long the client may take to answer a request of ours that no person has to think about.
 pub const LSP_CLIENT_ANSWER_MAX_MS: u64 = 10_000;
+/// How long an editor may take to tell the new text of a document after it made an edit of ours.
+pub const LSP_EDIT_SHOWN_MAX_MS: u64 = 2_000;
 /// Documents that may be open at once.
 pub const LSP_DOCUMENTS_MAX: usize = 10_000;
 
@@ -86,6 +88,8 @@ pub const TITLE_MAX_CHARS: usize = 80;
 pub const CONFIG_FILE_MAX_BYTES: usize = 256 << 10;
 /// A model's name.
 pub const MODEL_NAME_MAX_BYTES: usize = 256;
+/// An image's name.
+pub const IMAGE_NAME_MAX_BYTES: usize = 512;
 /// What the user may set `max_tokens` to.
 pub const SETTING_TOKENS_MAX: u64 = 1_000_000;
 /// What the user may set `max_rounds` to.
@@ -153,11 +157,72 @@ pub const PODMAN_ANSWER_MAX_MS: u64 = 30_000;
 pub const SANDBOX_HELLO_MAX_MS: u64 = 30_000;
 /// Memory of the sandbox.
 pub const SANDBOX_MEMORY_MIB: u64 = 512;
+/// What `/tmp` of the sandbox may hold. It is in that memory.
+pub const SANDBOX_TEMPORARY_MIB: u64 = 256;
+/// What a microVM needs on this machine besides that memory.
+pub const MICROVM_MONITOR_MIB: u64 = 128;
+/// Files that a microVM may have looked at and still know.
+pub const MICROVM_FILES_MAX: u64 = 1 << 20;
 /// Files that one process in the sandbox may have open.
 pub const SANDBOX_FILES_MAX: u64 = 16_384;
 /// Processes in the sandbox.
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
+/// What is kept free on the disk that the sandbox writes to.
+pub const SANDBOX_DISK_KEPT_MIB: u64 = 1024;
+/// How often that is looked at.
+pub const SANDBOX_DISK_LOOK_MS: u64 = 500;
 /// How long the sandbox may take to be gone.
 pub const SANDBOX_STOP_MAX_MS: u64 = 30_000;
+/// A file whose content is compared, pushed and merged. A larger one is known by its digest.
+pub const VIEW_CONTENT_MAX_BYTES: usize = 16 << 20;
+/// How deep folders may nest where the agent's changes are looked for.
+pub const VIEW_FOLDERS_MAX_DEPTH: usize = 128;
+/// Things in the upper folder that are looked at after a tool call, to remember what they were made from.
+pub const VIEW_MENTIONS_MAX: usize = 50_000;
+/// The log of what both sides agreed on.
+pub const VIEW_BASE_MAX_BYTES: usize = 256 << 20;
+/// Changes of a session that are listed.
+pub const CHANGES_MAX: usize = 20_000;
+/// A text that is compared line by line and merged. A larger one is accepted or rejected as a whole.
+pub const MERGE_MAX_BYTES: usize = 4 << 20;
+/// The record of what was accepted and is not committed yet.
+pub const ACCEPTED_FILE_MAX_BYTES: usize = 16 << 20;
+/// How long another process may hold that record.
+pub const ACCEPTED_LOCK_MAX_MS: u64 = 5_000;
+/// Turns of a session that can be undone.
+pub const CHECKPOINTS_MAX: usize = 50;
+/// Folders of the workspace that are watched.
+pub const WATCHED_FOLDERS_MAX: usize = 100_000;
+/// Paths of the workspace that changed since the last tool call. When there are more, a fresh sandbox is cheaper than
+/// bringing them in one by one.
+pub const CHANGED_PATHS_MAX: usize = 5_000;
+/// What may be brought into the sandbox before a tool call. When there is more, it gets a fresh sandbox instead.
+pub const PUSH_MAX_BYTES: u64 = 64 << 20;
+/// How long a tool call waits until the watch stands.
+pub const WATCH_START_MAX_MS: u64 = 1_000;
+/// How long a tool call waits until the watch has seen all that happened before it.
+pub const WATCH_CATCH_UP_MAX_MS: u64 = 500;
+/// How long one call of git may take.
+pub const GIT_ANSWER_MAX_MS: u64 = 60_000;
+/// How long git may take to push.
+pub const GIT_PUSH_MAX_MS: u64 = 5 * 60_000;
+/// What one call of git may answer.
+pub const GIT_OUTPUT_MAX_BYTES: usize = 16 << 20;
+/// What git may say about what went wrong; the rest is dropped.
+pub const GIT_WORDS_MAX_BYTES: usize = 16 << 10;
+/// One file that is committed.
+pub const GIT_FILE_MAX_BYTES: usize = 100 << 20;
+/// Paths that one call of git is given as arguments.
+pub const GIT_PATHS_PER_CALL_MAX: usize = 500;
+/// A commit's message.
+pub const GIT_MESSAGE_MAX_BYTES: usize = 64 << 10;
+/// The user's own settings of git, and those of a repository.
+pub const GIT_SETTINGS_MAX_BYTES: usize = 256 << 10;
+/// Commits and files that are shown one by one.
+pub const GIT_SHOWN_MAX: usize = 100;
+/// How long GitHub or Gitea may take to answer.
+pub const FORGE_ANSWER_MAX_MS: u64 = 30_000;
+/// The title of a pull request.
+pub const PULL_REQUEST_TITLE_MAX_CHARS: usize = 200;
 /// How long the process may take to end after the editor is gone. What is left then is removed at the next start.
 pub const EXIT_MAX_MS: u64 = 4_000;

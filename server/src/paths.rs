@@ -76,6 +76,22 @@ impl WorkspacePath {
         Ok(Self(normal))
     }
 
+    /// A path that was found by looking into the workspace; `None` when its name is no UTF-8.
+    pub fn found(path: &Path) -> Option<Self> {
+        Self::parse(path.to_str()?).ok()
+    }
+
+    /// The path, relative to the workspace.
+    pub fn as_path(&self) -> &Path {
+        &self.0
+    }
+
+    /// The folders above it, the nearest first, without the workspace itself.
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> {
+        let above = self.0.ancestors().skip(1).filter(|path| !path.as_os_str().is_empty());
+        above.map(|path| Self(path.to_owned()))
+    }
+
     /// The path as it is shown, with `/` between its parts.
     pub fn as_str(&self) -> &str {
         // `parse` took a `str` apart, so its pieces are UTF-8.

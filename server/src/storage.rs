@@ -13,16 +13,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Reads a text file of at most `limit_bytes`; `None` when there is none.
-#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn read_text(path: &Path, limit_bytes: usize) -> io::Result<Option<String>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    String::from_utf8(beneath::read_bounded(file, limit_bytes)?)
-        .map(Some)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text"))
+    let bytes = read_bytes(path, limit_bytes)?;
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "not UTF-8 text");
+    bytes.map(|bytes| String::from_utf8(bytes).map_err(not_text)).transpose()
 }
 
 /// Replaces a file as a whole: readers see the old content or the new, never a torn one.
@@ -52,6 +46,13 @@ pub fn make_open_folder(path: &Path) -> io::Result<()> {
 pub fn write_open(path: &Path, content: &[u8], mode: u32) -> io::Result<()> {
     std::fs::write(path, content)?;
     set_mode(path, mode)
+}
+
+/// Writes a file that only the user can read. After a power cut it may be torn: whoever reads it must notice.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600).open(path)?.write_all(content)
 }
 
 /// Sets permission bits.
@@ -84,6 +85,52 @@ pub fn make_folder_whole(path: &Path, build: impl FnOnce(&Path) -> io::Result<()
 /// Removes a folder in which nothing is.
 pub fn remove_empty_folder(path: &Path) -> io::Result<()> {
     std::fs::remove_dir(path)
+}
+
+/// What the user may still write to the disk that a folder is on.
+pub fn free_mib(folder: &Path) -> io::Result<u64> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok(disk.f_bavail.saturating_mul(disk.f_frsize) >> 20)
+}
+
+/// Whether nothing is in a folder.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn is_empty_folder(path: &Path) -> io::Result<bool> {
+    Ok(std::fs::read_dir(path)?.next().is_none())
+}
+
+/// Whether a file with something in it is at a path or below it. No link is followed.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn holds_content(path: &Path) -> io::Result<bool> {
+    let metadata = path.symlink_metadata()?;
+    if !metadata.is_dir() {
+        return Ok(metadata.len() > 0);
+    }
+    for entry in std::fs::read_dir(path)? {
+        if holds_content(&entry?.path())? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Removes whatever is at a path, with all that is in it, also where somebody took away the right to look into it. A
+/// link is removed and not followed. What is not there is no error.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn remove_tree(path: &Path) -> io::Result<()> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+        Ok(metadata) if !metadata.is_dir() => return remove(path),
+        // An empty one goes whoever it belongs to, but its mode is its owner's: so that is tried first.
+        Ok(_) if remove_empty_folder(path).is_ok() => return Ok(()),
+        Ok(_) => {}
+    }
+    set_mode(path, 0o700)?;
+    for entry in std::fs::read_dir(path)? {
+        remove_tree(&entry?.path())?;
+    }
+    remove_empty_folder(path)
 }
 
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.
@@ -131,6 +178,30 @@ pub fn remove(path: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
+}
+
+/// Reads a file of at most `limit_bytes`; `None` when there is none.
+#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
+pub fn read_bytes(path: &Path, limit_bytes: usize) -> io::Result<Option<Vec<u8>>> {
+    match File::open(path) {
+        Ok(file) => beneath::read_bounded(file, limit_bytes).map(Some),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// The same for a file that somebody else put there: what is no plain file is an error, and a pipe is not waited for.
+pub fn read_bytes_of_file(path: &Path, limit_bytes: usize) -> io::Result<Option<Vec<u8>>> {
+    let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::CLOEXEC;
+    let file = match rustix::fs::open(path, flags, rustix::fs::Mode::empty()) {
+        Ok(handle) => File::from(handle),
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no plain file"));
+    }
+    beneath::read_bounded(file, limit_bytes).map(Some)
 }
 
 /// Makes names in a folder survive a power cut.
@@ -245,6 +316,20 @@ mod tests {
         assert!(files_below(folder.path(), 0, 9).is_err());
         assert!(files_below(folder.path(), 4, 0).is_err());
         assert!(files_below(&folder.path().join("none"), 4, 9).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_tree_goes_whatever_its_modes_are_and_no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, kept) = (folder.path().join("tree"), folder.path().join("kept"));
+        replace(&kept.join("file"), b"x").unwrap();
+        replace(&tree.join("closed/inner/file"), b"x").unwrap();
+        link(&kept, &tree.join("closed/link")).unwrap();
+        set_mode(&tree.join("closed/inner"), 0o000).unwrap();
+        set_mode(&tree.join("closed"), 0o500).unwrap();
+        remove_tree(&tree).unwrap();
+        assert!(!tree.exists() && kept.join("file").exists());
+        remove_tree(&tree).unwrap();
     }
 
     #[test]

@@ -18,15 +18,9 @@ impl AirlockCommand {
     /// Calls it with these arguments; it talks to this Claude.
     pub fn new(claude: &ScriptedClaude, arguments: &[&str]) -> Self {
         let home = Home::new();
-        let mut environment = BTreeMap::from([
-            ("PATH".to_owned(), std::env::var_os("PATH").unwrap_or_default()),
-            ("HOME".to_owned(), home.path().into()),
-            ("XDG_CONFIG_HOME".to_owned(), home.config().into()),
-            ("XDG_STATE_HOME".to_owned(), home.state().into()),
-            ("XDG_DATA_HOME".to_owned(), home.data().into()),
-            ("XDG_CACHE_HOME".to_owned(), home.cache().into()),
-            ("XDG_RUNTIME_DIR".to_owned(), home.runtime().into()),
-        ]);
+        let mut environment: BTreeMap<String, OsString> =
+            home.variables().map(|(name, value)| (name.to_owned(), value.into())).into();
+        environment.insert("PATH".to_owned(), std::env::var_os("PATH").unwrap_or_default());
         environment.insert("ANTHROPIC_BASE_URL".to_owned(), claude.base_url().into());
         environment.insert("ANTHROPIC_API_KEY".to_owned(), "test-key".into());
         environment.insert("USE_SANDBOX".to_owned(), "false".into());
@@ -45,6 +39,11 @@ impl AirlockCommand {
     pub fn without_env(mut self, name: &str) -> Self {
         self.environment.remove(name);
         self
+    }
+
+    /// The same with other arguments, in the same home.
+    pub fn again(&self, arguments: &[&str]) -> Self {
+        Self { arguments: arguments.iter().map(Into::into).collect(), ..self.clone() }
     }
 
     /// The user's home, with the workspace in it.

@@ -7,7 +7,8 @@ pub fn python() -> PathBuf {
     installed("python/bin/python")
 }
 
-fn installed(path: &str) -> PathBuf {
+/// What stands at a path of the cache; a test without it fails, and says what to do.
+pub fn installed(path: &str) -> PathBuf {
     let found = cache().join(path);
     assert!(found.exists(), "{} is missing: run cargo xtask test, which sets it up", found.display());
     found

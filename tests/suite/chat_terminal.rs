@@ -87,6 +87,31 @@ async fn a_prompt_may_have_several_lines() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_stops_the_command_and_not_the_sandbox() {
+    let claude = ScriptedClaude::start().await;
+    let bash = |id, command| Reply::calls(id, "bash", json!({"command": command}));
+    claude.push(bash("toolu_1", "export KEPT=here; echo up")).push("Set.");
+    claude.push(bash("toolu_2", "echo begun; sleep 600"));
+    claude.push(bash("toolu_3", "echo still $KEPT")).push("Done.");
+    let command = AirlockCommand::new(&claude, &["chat"]).without_env("USE_SANDBOX");
+    let terminal = Terminal::start(&command);
+    terminal.wait_for_prompt_after("Ctrl-D ends").await;
+    terminal.send("one");
+    terminal.wait_for_prompt_after("Set.").await;
+    terminal.send("two");
+    terminal.wait_for("  begun").await;
+    terminal.press(&["C-c"]);
+    terminal.wait_for_prompt_after("stopped").await;
+    terminal.send("three");
+    let screen = terminal.wait_for_prompt_after("Done.").await;
+    assert!(screen.contains("still here"), "{screen}");
+    assert!(!screen.contains("unexpectedly"), "{screen}");
+    terminal.press(&["C-d"]);
+    assert_eq!(terminal.wait_for_end().await, 0);
+    claude.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn ctrl_c_stops_the_turn_and_the_next_prompt_works() {
     let (claude, terminal, _command) = chat().await;
     let gate = Gate::new();
@@ -300,5 +325,51 @@ async fn without_colours_there_are_no_escape_sequences_but_the_line_editors() {
         terminal.wait_for("session:").await;
         assert_eq!(terminal.styles(), Vec::<String>::new(), "{name}");
     }
+    claude.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn changes_are_reviewed_hunk_by_hunk_in_the_terminal_and_later_by_airlock_review() {
+    let claude = ScriptedClaude::start().await;
+    let script = "sed -i 's/^two$/TWO/; s/^nine$/NINE/' a.txt; echo made > b.txt; echo other > c.txt";
+    claude.push(Reply::calls("toolu_1", "bash", json!({"command": script}))).push("Changed.");
+    let command = AirlockCommand::new(&claude, &["chat"]).without_env("USE_SANDBOX");
+    let home = command.home().clone();
+    let before = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\n";
+    home.write("a.txt", before);
+    let terminal = Terminal::start(&command);
+    terminal.wait_for_prompt_after("Ctrl-D ends").await;
+    terminal.send("change it");
+    let screen = terminal.wait_for_prompt_after("Changed.").await;
+    assert!(screen.contains("4 changes in 3 files wait for your review: /review"), "{screen}");
+    terminal.send("/review");
+    let screen = terminal.wait_for("5) Stop here").await;
+    assert!(screen.contains("Change to a.txt (1 of 3)") && screen.contains("│ -two"), "{screen}");
+    terminal.send("3");
+    terminal.wait_for("hunk 1 of 2").await;
+    terminal.send("1");
+    terminal.wait_for("hunk 2 of 2").await;
+    terminal.send("2");
+    terminal.wait_for("New file b.txt (2 of 3)").await;
+    terminal.send("1");
+    terminal.wait_for("New file c.txt (3 of 3)").await;
+    terminal.send("3");
+    terminal.wait_for_prompt_after("One file is left for later").await;
+    let read = |path: &str| std::fs::read_to_string(home.workspace().join(path)).ok();
+    assert_eq!(read("a.txt"), Some(before.replace("two", "TWO")));
+    assert_eq!((read("b.txt").as_deref(), read("c.txt")), (Some("made\n"), None));
+    terminal.press(&["C-d"]);
+    assert_eq!(terminal.wait_for_end().await, 0);
+
+    let listed = command.again(&["review"]).process().output().await.expect("it runs");
+    let listed = String::from_utf8(listed.stdout).expect("text");
+    assert_eq!(listed, "c.txt\n@@ line 1 @@\n+other\n");
+    let terminal = Terminal::start(&command.again(&["review"]));
+    terminal.wait_for("New file c.txt (1 of 1)").await;
+    terminal.send("1");
+    assert_eq!(terminal.wait_for_end().await, 0);
+    assert_eq!(read("c.txt").as_deref(), Some("other\n"));
+    let nothing = command.again(&["review"]).process().output().await.expect("it runs");
+    assert_eq!(String::from_utf8(nothing.stdout).expect("text"), "Nothing waits for review.\n");
     claude.finish();
 }

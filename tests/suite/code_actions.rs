@@ -94,12 +94,13 @@ async fn an_old_editor_gets_commands() {
 }
 
 #[tokio::test]
-async fn every_command_that_is_announced_runs_and_gives_its_session_and_turn() {
+async fn every_question_that_is_announced_runs_and_gives_its_session_and_turn() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     claude.replies(["one", "two", "three"]);
     let editor = Editor::start(EditorOptions::new(&claude).home(&home));
     let announced = editor.initialize().await["capabilities"]["executeCommandProvider"]["commands"].clone();
-    assert_eq!(announced, json!(["airlock.ask", "airlock.fix", "airlock.explain"]));
+    let expected = ["airlock.ask", "airlock.fix", "airlock.explain", "airlock.accept", "airlock.reject"];
+    assert_eq!(announced, json!(expected));
     editor.ignore("$/progress");
     let uri = home.file_uri("a.rs");
     editor.open(&uri, "unsaved line\nmore\n");

@@ -28,7 +28,7 @@ async fn the_users_own_commands_need_no_trust_and_folders_are_namespaces() {
     assert_eq!(last_words(&claude), "Do it.\n\nARGUMENTS: now");
     editor.turn(session, "/plain").await;
     assert_eq!(last_words(&claude), "Do it.");
-    let typo = editor.turn(session, "/comit").await;
+    let typo = editor.turn(session, "/git:comit").await;
     assert!(error_of(&typo).contains("/git:commit"), "{typo:#?}");
     assert_eq!(claude.requests().len(), 3);
     editor.shutdown().await;

@@ -1,23 +1,17 @@
 //! The three tasks that users start with, end to end: the real binary, a real sandbox, the scripted Claude.
 
+use crate::sandboxed;
 use airlock_tests::editor::{Editor, EditorOptions};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Value, json};
 
 async fn ready(claude: &ScriptedClaude) -> Editor {
-    let editor = Editor::ready(EditorOptions::new(claude).with_sandbox()).await;
-    editor.ignore("$/progress");
-    editor
+    sandboxed::ready(EditorOptions::new(claude)).await
 }
 
 /// What each tool call gave back to the model, in order.
 fn results(claude: &ScriptedClaude) -> Vec<String> {
-    let requests = claude.requests();
-    let messages = requests.last().expect("a request").messages().to_vec();
-    let blocks =
-        messages.iter().flat_map(|message| message["content"].as_array().cloned().unwrap_or_default());
-    let text = |block: Value| block["content"][0]["text"].as_str().unwrap_or_default().to_owned();
-    blocks.filter(|block| block["type"] == "tool_result").map(text).collect()
+    sandboxed::results(claude).iter().map(sandboxed::text).collect()
 }
 
 fn call(id: &str, name: &str, input: Value) -> Reply {

@@ -2,9 +2,10 @@
 
 use airlock::agent::permission::{Asker, PermissionRequest};
 use airlock::agent::update::{StopReason, Update};
-use airlock::agent::{Agent, NoBuffers, OpenError, Prompt, Session};
+use airlock::agent::{Agent, OpenError, Prompt, Session};
 use airlock::environment::Environment;
 use airlock::tools::Tool;
+use airlock::view::NoEditor;
 use airlock_tests::deadline::within;
 use airlock_tests::scripted_claude::ScriptedClaude;
 use futures::future::BoxFuture;
@@ -28,7 +29,7 @@ impl World {
         let environment = environment(claude, home.path());
         std::fs::create_dir_all(&environment.config_dir).expect("a folder");
         std::fs::write(environment.config_dir.join("config.toml"), config).expect("a file");
-        Self { agent: Agent::new(environment, Arc::new(NoBuffers), tools), home }
+        Self { agent: Agent::new(environment, Arc::new(NoEditor), tools), home }
     }
 
     /// A new session in no workspace.

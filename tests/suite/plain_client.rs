@@ -244,3 +244,45 @@ async fn cancelling_the_progress_stops_the_turn_and_shows_what_there_was() {
     editor.shutdown().await;
     claude.finish();
 }
+
+#[tokio::test]
+async fn what_the_agent_changed_is_offered_shown_and_accepted() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    home.write("b.txt", "old\n");
+    let bash = |id, command| Reply::calls(id, "bash", json!({"command": command}));
+    claude.push(bash("toolu_1", "echo new > b.txt")).push("Changed.");
+    claude.push(bash("toolu_2", "echo newer > b.txt; echo x > c.txt")).push("Again.");
+    let options = EditorOptions::new(&claude).home(&home).without_extension().with_sandbox();
+    let editor = Editor::ready(options).await;
+    for method in ["$/progress", "window/logMessage"] {
+        editor.ignore(method);
+    }
+    editor.open(&home.file_uri("a.rs"), "fn unsaved() {}\n");
+    run(&editor, "airlock.fix", argument(&home)).await;
+    editor.next_server_request("window/showDocument").await.respond(json!({"success": true}));
+    let offer = editor.next_server_request("window/showMessageRequest").await;
+    assert!(offer.params["message"].as_str().unwrap().contains("one file"), "{:?}", offer.params);
+    assert_eq!(titles(&offer), ["Accept all", "Review", "Discard"]);
+    offer.respond(json!({"title": "Review"}));
+    let shown = editor.next_server_request("window/showDocument").await;
+    let text = std::fs::read_to_string(file_of(&shown)).unwrap();
+    assert_eq!(text, "--- b.txt\n+++ b.txt\n@@ line 1 @@\n-old\n+new\n");
+    shown.respond(json!({"success": true}));
+    let offer = editor.next_server_request("window/showMessageRequest").await;
+    assert_eq!(std::fs::read_to_string(home.workspace().join("b.txt")).unwrap(), "old\n");
+    offer.respond(json!({"title": "Accept all"}));
+
+    run(&editor, "airlock.fix", argument(&home)).await;
+    editor.next_server_request("window/showDocument").await.respond(json!({"success": true}));
+    assert_eq!(std::fs::read_to_string(home.workspace().join("b.txt")).unwrap(), "new\n");
+    let offer = editor.next_server_request("window/showMessageRequest").await;
+    offer.respond(Value::Null);
+    let reject = json!({"command": "airlock.reject", "arguments": [{"paths": ["b.txt"]}]});
+    let outcome = editor.expect("workspace/executeCommand", reject).await;
+    assert_eq!(outcome["done"], json!(["b.txt"]));
+    let accept = json!({"command": "airlock.accept"});
+    assert_eq!(editor.expect("workspace/executeCommand", accept).await["done"], json!(["c.txt"]));
+    assert_eq!(std::fs::read_to_string(home.workspace().join("b.txt")).unwrap(), "new\n");
+    editor.shutdown().await;
+    claude.finish();
+}

@@ -9,6 +9,7 @@ use tempfile::TempDir;
 
 struct World {
     home: TempDir,
+    workspace: &'static str,
 }
 
 impl World {
@@ -16,7 +17,7 @@ impl World {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir(home.path().join("ws")).unwrap();
         std::fs::write(home.path().join("ws/a.txt"), "as it was\n").unwrap();
-        Self { home }
+        Self { home, workspace: "ws" }
     }
 
     fn environment(&self) -> Environment {
@@ -25,8 +26,8 @@ impl World {
     }
 
     fn plan(&self, isolation: IsolationWish) -> Plan {
-        let workspace = WorkspaceRoot::open(&self.home.path().join("ws")).unwrap();
-        Plan { session_id: "test".into(), workspace, isolation }
+        let workspace = WorkspaceRoot::open(&self.home.path().join(self.workspace)).unwrap();
+        Plan { session_id: "test".into(), workspace, isolation, image: None }
     }
 
     async fn start(&self) -> Sandbox {
@@ -57,7 +58,20 @@ async fn what_the_agent_does_stays_in_the_upper_directory() {
     assert_eq!(std::fs::read_to_string(workspace.join("a.txt")).unwrap(), "as it was\n");
     assert!(!workspace.join("b.txt").exists());
     assert_eq!(std::fs::read_to_string(sandbox.upper().join("b.txt")).unwrap(), "new\n");
-    sandbox.stop().await;
+    sandbox.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn folders_of_the_workspace_can_be_removed_replaced_and_moved() {
+    let world = World::new();
+    let workspace = world.home.path().join("ws");
+    std::fs::create_dir(workspace.join("folder")).unwrap();
+    std::fs::write(workspace.join("folder/x"), "x\n").unwrap();
+    let sandbox = world.start().await;
+    let script = "rm a.txt && mkdir a.txt && mv folder moved && mkdir folder && ls -A a.txt folder moved && \
+                  rm -r moved folder && echo gone";
+    assert_eq!(bash(&sandbox, script).await, "a.txt:\n\nfolder:\n\nmoved:\nx\ngone\n");
+    sandbox.stop().await.unwrap();
 }
 
 #[tokio::test]
@@ -75,7 +89,7 @@ async fn the_agent_is_an_ordinary_user_without_network_and_without_the_hosts_sec
     assert_eq!(bash(&sandbox, "touch /usr/x 2>&1 | grep -o 'Read-only'").await, "Read-only\n");
     let environment = bash(&sandbox, "env; cat /proc/1/environ | tr '\\0' '\\n'").await;
     assert!(!environment.contains("ANTHROPIC"), "{environment}");
-    sandbox.stop().await;
+    sandbox.stop().await.unwrap();
 }
 
 #[tokio::test]
@@ -85,4 +99,34 @@ async fn a_microvm_that_cannot_be_is_refused_with_the_reason() {
         panic!("there is no krun on this machine");
     };
     assert!(error.to_string().contains("krun"), "{error}");
+}
+
+/// A workspace of this name, with the usual file in it.
+fn world_called(name: &'static str) -> World {
+    let mut world = World::new();
+    std::fs::rename(world.home.path().join("ws"), world.home.path().join(name)).unwrap();
+    world.workspace = name;
+    world
+}
+
+#[tokio::test]
+async fn a_workspace_may_have_an_odd_name() {
+    for name in ["a b", "ä", "a:b", "a'b\"c", "$HOME", "-o", "%d"] {
+        let world = world_called(name);
+        let sandbox = world.start().await;
+        assert_eq!(bash(&sandbox, "cat a.txt; echo new > b.txt").await, "as it was\n", "{name}");
+        assert!(sandbox.upper().join("b.txt").exists(), "{name}");
+        sandbox.stop().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn no_name_of_a_workspace_is_taken_for_an_option_of_its_mount() {
+    for name in ["a,lowerdir=..", "a\\,b", "a\nb"] {
+        let world = world_called(name);
+        let Err(error) = Sandbox::start(&world.environment(), &world.plan(IsolationWish::Auto)).await else {
+            panic!("{name} was mounted");
+        };
+        assert!(error.to_string().contains("rename the folder"), "{error}");
+    }
 }

@@ -1,8 +1,10 @@
 //! How a sandbox ends: with its session, with the editor, and after a kill at the next start.
 
+use crate::sandboxed::{bash, ready};
 use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::Duration;
 
@@ -71,6 +73,55 @@ async fn what_a_killed_server_left_is_gone_after_the_next_start() {
     let ours =
         sockets.filter(|entry| entry.file_name().to_string_lossy().starts_with("airlock-podman-")).count();
     assert_eq!(ours, 1, "the old socket's folder is gone");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+/// The names in a session's folder.
+fn kept(home: &Home, session: &str) -> Vec<String> {
+    let folder = home.state().join("airlock/sandboxes").join(session);
+    let entries = std::fs::read_dir(folder).map(|entries| entries.collect::<Vec<_>>()).unwrap_or_default();
+    let names = entries.into_iter().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+#[tokio::test]
+async fn a_session_leaves_behind_what_it_changed_and_nothing_else() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    home.write("a.txt", "as it was\n");
+    let editor = ready(EditorOptions::new(&claude).home(&home)).await;
+    for (command, expected) in [
+        ("cat a.txt; touch b; rm b; mkdir -m 000 d; rmdir d", &[][..]),
+        ("rm a.txt; mkdir d; touch d/x; chmod 000 d", &["base", "checkpoints", "upper"]),
+    ] {
+        let session = editor.new_session().await;
+        let called = bash(&editor, &claude, &session, command).await;
+        assert!(!called.is_error, "{}", called.result);
+        assert!(kept(&home, &session).contains(&"work".to_owned()));
+        editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+        assert_eq!(kept(&home, &session), expected, "{command}");
+    }
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn what_a_killed_server_had_changed_is_kept_and_the_rest_of_its_folders_is_not() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let editor = ready(EditorOptions::new(&claude).home(&home)).await;
+    let (idle, busy) = (editor.new_session().await, editor.new_session().await);
+    bash(&editor, &claude, &idle, "true").await;
+    bash(&editor, &claude, &busy, "echo new > new.txt").await;
+    editor.kill9().await;
+    let editor = ready(EditorOptions::new(&claude).home(&home)).await;
+    let session = editor.new_session().await;
+    bash(&editor, &claude, &session, "true").await;
+    assert_eq!(
+        (kept(&home, &idle), kept(&home, &busy)),
+        (vec![], ["base", "checkpoints", "upper"].map(str::to_owned).to_vec())
+    );
+    let upper = home.state().join("airlock/sandboxes").join(&busy).join("upper");
+    assert_eq!(std::fs::read_to_string(upper.join("new.txt")).unwrap(), "new\n");
     editor.shutdown().await;
     claude.finish();
 }

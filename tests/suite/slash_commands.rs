@@ -39,8 +39,10 @@ async fn every_command_that_is_offered_is_in_the_help() {
     let opened = editor.expect("airlock/session/new", json!({})).await;
     let names: Vec<&str> =
         opened["commands"].as_array().unwrap().iter().map(|it| it["name"].as_str().unwrap()).collect();
-    let expected =
-        ["help", "clear", "compact", "cost", "load", "model", "quit", "sessions", "tools", "trust"];
+    let expected = [
+        "help", "changes", "review", "accept", "reject", "undo", "clear", "commit", "compact", "cost",
+        "load", "model", "pr", "push", "quit", "sessions", "tools", "trust",
+    ];
     assert_eq!(names, expected);
     let help = agent_text(&editor.turn(opened["sessionId"].as_str().unwrap(), "/help").await);
     for name in expected {

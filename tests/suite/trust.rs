@@ -19,7 +19,7 @@ fn home() -> Home {
     let home = Home::new();
     home.write("AGENTS.md", "Speak like a pirate.\n");
     home.write(".airlock/commands/git/commit.md", "Commit: $ARGUMENTS\n");
-    home.write(".claude/commands/review.md", "---\ndescription: Look it over\n---\nReview @notes.txt\n");
+    home.write(".claude/commands/inspect.md", "---\ndescription: Look it over\n---\nReview @notes.txt\n");
     home
 }
 
@@ -48,13 +48,13 @@ async fn after_trust_commands_are_told_and_instructions_are_in_the_system_prompt
     let session = editor.new_session().await;
     let (question, updates) = trust(&editor, &session).await;
     let detail = question["detail"].as_str().unwrap();
-    for file in ["AGENTS.md (21 bytes)", ".airlock/commands/git/commit.md", ".claude/commands/review.md"] {
+    for file in ["AGENTS.md (21 bytes)", ".airlock/commands/git/commit.md", ".claude/commands/inspect.md"] {
         assert!(detail.contains(file), "{file} is missing in {detail}");
     }
     assert_eq!(question["options"][0], json!({"id": "trust", "label": "Trust", "kind": "allow_once"}));
     assert_eq!(kinds(&updates), ["notice", "commands", "agent_message_chunk", "turn_end"]);
     let told = names(&updates[1]["commands"]);
-    assert!(told.contains(&"git:commit") && told.contains(&"review") && told.contains(&"help"), "{told:?}");
+    assert!(told.contains(&"git:commit") && told.contains(&"inspect") && told.contains(&"help"), "{told:?}");
 
     editor.turn(&session, "/git:commit all of it").await;
     editor.turn(&session, "again").await;
@@ -142,7 +142,7 @@ async fn trust_off_takes_everything_back() {
     trust(&editor, &session).await;
     let updates = editor.turn(&session, "/trust off").await;
     let commands = updates.iter().find(|update| update["kind"] == "commands").unwrap();
-    assert!(!names(&commands["commands"]).contains(&"review"));
+    assert!(!names(&commands["commands"]).contains(&"inspect"));
     editor.turn(&session, "hi").await;
     assert!(!system(&claude.requests()[0]).contains("pirate"));
     editor.shutdown().await;

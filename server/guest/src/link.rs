@@ -86,10 +86,12 @@ impl Link {
     }
 
     /// Waits until the guest is gone.
-    pub async fn closed(&self) {
+    pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut closed = self.closed.clone();
-        // An error means that the driver is gone, which is as closed as can be.
-        let _ = closed.wait_for(|closed| *closed).await;
+        async move {
+            // An error means that the driver is gone, which is as closed as can be.
+            let _ = closed.wait_for(|closed| *closed).await;
+        }
     }
 }
 

@@ -43,12 +43,64 @@ pub enum Call {
         path: String,
         /// Permission bits.
         mode: u32,
+        /// When the file was changed, in nanoseconds since 1970; now, if left out.
+        modified_ns: Option<i64>,
+    },
+    /// Put a symbolic link there.
+    PutLink {
+        /// Where.
+        path: String,
+        /// What it says.
+        target: String,
+    },
+    /// Put a folder there; one that is there already stays with all that is in it.
+    PutFolder {
+        /// Where.
+        path: String,
+    },
+    /// Which of these do not look as expected?
+    Stale {
+        /// What the workspace has.
+        expected: Vec<Expected>,
     },
     /// Remove a file or a folder with all that is in it.
     Remove {
         /// What.
         path: String,
     },
+}
+
+/// What should be at a path.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Expected {
+    /// Where.
+    pub path: String,
+    /// What.
+    pub kind: ExpectedKind,
+}
+
+/// What should be there.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExpectedKind {
+    /// Nothing.
+    Missing,
+    /// A file.
+    File {
+        /// Its size.
+        bytes: u64,
+        /// When it was changed, in nanoseconds since 1970.
+        modified_ns: i64,
+        /// Permission bits.
+        mode: u32,
+    },
+    /// A symbolic link.
+    Link {
+        /// What it says.
+        target: String,
+    },
+    /// A folder.
+    Folder,
 }
 
 /// A command for bash.
@@ -141,7 +193,12 @@ pub enum Answer {
         /// Such as `image/png`, when it is an image that a model can see.
         media_type: Option<String>,
     },
-    /// To `Write`, `Edit`, `Put` and `Remove`.
+    /// To `Stale`: the paths that look different.
+    Stale {
+        /// Those.
+        paths: Vec<String>,
+    },
+    /// To `Write`, `Edit`, `Remove` and everything that puts.
     Done {
         /// What was done, for people.
         note: String,
@@ -187,7 +244,7 @@ pub struct Exited {
     pub stdout_left_out: u64,
     /// Bytes of stderr between head and tail.
     pub stderr_left_out: u64,
-    /// What it left running.
+    /// What runs in the background: left by this command or by one before it.
     pub left_running: Vec<Job>,
 }
 

@@ -16,23 +16,26 @@ use crate::conversation::Message;
 use crate::limits::TURN_LAST_SAVE_MAX_MS;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// One turn on its way.
 pub(super) struct Driver<'a> {
-    session: &'a Session,
+    session: &'a Arc<Session>,
     state: &'a mut State,
     cancel: &'a CancellationToken,
     model: String,
     info: ModelInfo,
     turn: Turn,
     work: Work,
+    /// The view as it was before the turn's first call that may write.
+    checkpoint: Arc<OnceCell<()>>,
 }
 
 impl<'a> Driver<'a> {
     /// A turn that has not begun. The header must be there.
     pub(super) fn new(
-        session: &'a Session,
+        session: &'a Arc<Session>,
         state: &'a mut State,
         cancel: &'a CancellationToken,
         model: String,
@@ -40,7 +43,7 @@ impl<'a> Driver<'a> {
         let bounds = Bounds { rounds_max: state.settings.max_rounds, retries_max: state.settings.retries };
         let turn = Turn::new(bounds, state.ledger.context_used(), state.ask_about_repeats);
         let info = ModelInfo::default();
-        Self { session, state, cancel, model, info, turn, work: Work::default() }
+        Self { session, state, cancel, model, info, turn, work: Work::default(), checkpoint: Arc::default() }
     }
 
     /// Runs the turn to its end.
@@ -201,10 +204,18 @@ impl<'a> Driver<'a> {
     }
 
     fn run_tool(&mut self, index: usize, call: ToolCall) {
-        let agent = Arc::clone(&self.session.agent);
-        let context = self.work.tool_context(index, Arc::clone(&self.session.sandbox));
+        let (session, agent) = (Arc::clone(self.session), Arc::clone(&self.session.agent));
+        let checkpoint = Arc::clone(&self.checkpoint);
+        let context = self.work.tool_context(index, Arc::clone(&self.session.view));
         self.work.run_tool(index, async move {
+            let writes = !agent.tools.reads_only(&call.name);
+            if writes {
+                checkpoint.get_or_init(|| session.keep_checkpoint()).await;
+            }
             let outcome = agent.tools.run(&call.name, call.input, context).await;
+            if writes {
+                session.view.capture().await;
+            }
             let unseen = (!outcome.shown).then(|| outcome.all_text());
             CallEnd {
                 content: outcome.content,

@@ -3,11 +3,13 @@
 pub mod commands;
 mod compaction;
 mod driver;
+mod git_work;
 pub mod history;
 pub mod outbox;
 pub mod permission;
 mod prompt;
 mod replay;
+mod review;
 mod session;
 mod system_prompt;
 pub mod turn;
@@ -24,10 +26,12 @@ use crate::config::{self, Settings, WorkspaceSettings};
 use crate::environment::Environment;
 use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
-use crate::sandbox::{Plan, SandboxError};
+use crate::review::{DocumentEditor, list_closed};
+use crate::sandbox::{Plan, SandboxError, session_folder};
 use crate::storage::beneath::{Folder, Node, read_bounded};
 use crate::tools::{Registry, Tool};
 use crate::trust::{TrustState, TrustStore};
+use crate::view::{Buffers, WorkspaceWatches};
 use commands::CustomCommands;
 use commands::built_in;
 use dashmap::DashMap;
@@ -46,27 +50,18 @@ pub struct Agent {
     claude: Arc<Claude>,
     tools: Registry,
     trust: TrustStore,
-    buffers: Arc<dyn Buffers>,
+    desk: Arc<dyn Desk>,
+    watches: WorkspaceWatches,
     sessions: DashMap<String, Arc<Session>>,
     models: DashMap<String, ModelInfo>,
     /// What is wrong with the configuration, for every session to say.
     problems: Vec<String>,
 }
 
-/// The editor's open documents, with what is not saved yet.
-pub trait Buffers: Send + Sync {
-    /// The text of an open document.
-    fn text(&self, host_path: &Path) -> Option<String>;
-}
+/// The user's editor: what stands in it, and a way to edit there.
+pub trait Desk: Buffers + DocumentEditor {}
 
-/// No editor: what is on the disk is all there is.
-pub struct NoBuffers;
-
-impl Buffers for NoBuffers {
-    fn text(&self, _: &Path) -> Option<String> {
-        None
-    }
-}
+impl<T: Buffers + DocumentEditor> Desk for T {}
 
 /// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -81,7 +76,7 @@ pub enum OpenError {
 
 impl Agent {
     /// An agent as the user configured it. It reads the configuration and reaches for nothing else.
-    pub fn new(environment: Environment, buffers: Arc<dyn Buffers>, tools: Vec<Arc<dyn Tool>>) -> Arc<Self> {
+    pub fn new(environment: Environment, desk: Arc<dyn Desk>, tools: Vec<Arc<dyn Tool>>) -> Arc<Self> {
         let (settings, problems) = config::load(&environment);
         let (tools, left_out) = Registry::new(tools);
         let silence_max = Duration::from_secs(settings.stream_silence_s);
@@ -91,7 +86,8 @@ impl Agent {
             environment,
             claude: Arc::new(claude),
             tools,
-            buffers,
+            desk,
+            watches: WorkspaceWatches::default(),
             sessions: DashMap::new(),
             models: DashMap::new(),
             problems: problems.iter().map(ToString::to_string).chain(left_out).collect(),
@@ -102,6 +98,10 @@ impl Agent {
     /// What the user configured.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    fn editor(&self) -> &dyn DocumentEditor {
+        &*self.desk
     }
 
     /// What the machine tells.
@@ -162,6 +162,17 @@ impl Agent {
     /// The sessions that were kept, newest first.
     pub fn kept_sessions(&self, workspace: Option<&WorkspaceRoot>) -> Result<Vec<Summary>, HistoryError> {
         HistoryFolder::of(&self.environment, workspace).list()
+    }
+
+    /// The newest session of a workspace in which something waits for review.
+    pub fn session_to_review(&self, workspace: &WorkspaceRoot) -> Result<Option<String>, HistoryError> {
+        let waits = |id: &str| {
+            let folder = session_folder(&self.environment, id);
+            folder.exists()
+                && list_closed(workspace, &folder).is_ok_and(|listing| !listing.changes.is_empty())
+        };
+        let mut kept = self.kept_sessions(Some(workspace))?.into_iter();
+        Ok(kept.find(|summary| waits(&summary.id)).map(|summary| summary.id))
     }
 
     /// Closes every session.
@@ -290,7 +301,9 @@ impl Agent {
         let Some(workspace) = parts.workspace.clone() else {
             return Err(SandboxError::new("there is no workspace", "open a folder, or set SAFEDIR"));
         };
-        Ok(Plan { session_id: parts.id.clone(), workspace, isolation: parts.state.settings.isolation })
+        let settings = &parts.state.settings;
+        let (isolation, image) = (settings.isolation, settings.image.clone());
+        Ok(Plan { session_id: parts.id.clone(), workspace, isolation, image })
     }
 
     /// A file that the user mentions: as it stands in the editor, or on the disk beneath the workspace.
@@ -300,7 +313,7 @@ impl Agent {
         path: &WorkspacePath,
     ) -> Result<String, String> {
         let root = workspace.ok_or("there is no workspace")?;
-        if let Some(text) = self.buffers.text(&root.host_path(path)) {
+        if let Some(text) = self.desk.text(&root.host_path(path)) {
             return Ok(text);
         }
         let node = Folder::open(root.as_host()).and_then(|folder| folder.node_at(Path::new(path.as_str())));

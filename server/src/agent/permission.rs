@@ -15,6 +15,13 @@ pub struct PermissionRequest {
     pub options: Vec<PermissionOption>,
 }
 
+impl PermissionRequest {
+    /// Whether its detail is a change to review, as lines with `-` and `+`.
+    pub fn shows_a_change(&self) -> bool {
+        self.tool_call_id.is_empty() && self.detail.starts_with(['@', '-', '+'])
+    }
+}
+
 /// One answer that the user may give.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionOption {

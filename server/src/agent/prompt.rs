@@ -33,8 +33,9 @@ impl Prompt {
         Self { text: text.into(), context: Vec::new() }
     }
 
-    /// The message to the model. The user's own words come last; the date only when the model was not told it yet.
-    pub(super) fn into_message(self, today: Option<Date>) -> Message {
+    /// The message to the model. The user's own words come last; the date, and what became of the agent's changes, only
+    /// when the model was not told yet.
+    pub(super) fn into_message(self, today: Option<Date>, review: Option<String>) -> Message {
         let mut content: Vec<Block> = self
             .context
             .iter()
@@ -43,6 +44,9 @@ impl Prompt {
             .collect();
         if let Some(today) = today {
             content.push(Block::text(format!("Today is {today}.")));
+        }
+        if let Some(review) = review {
+            content.push(Block::text(format!("<review>\n{}\n</review>", review.trim_end())));
         }
         content.push(Block::text(self.text));
         Message { role: Role::User, content }
@@ -89,7 +93,7 @@ mod tests {
             diagnostics: vec!["error: unused".into()],
         };
         let prompt = Prompt { text: "why?".into(), context: vec![item] };
-        let message = prompt.into_message(Some(jiff::civil::date(2026, 11, 16)));
+        let message = prompt.into_message(Some(jiff::civil::date(2026, 11, 16)), None);
         let expected = [
             "<context file=\"src/a.rs\" lines=\"3-4\">\nlet a = 1;\n</context>\n<diagnostic>error: unused</diagnostic>",
             "Today is 2026-11-16.",

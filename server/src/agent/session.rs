@@ -17,7 +17,8 @@ use super::usage::{Ledger, prices_of};
 use crate::config::Settings;
 use crate::conversation::Message;
 use crate::paths::WorkspaceRoot;
-use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot};
+use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot, session_folder};
+use crate::view::SessionView;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub struct Session {
     pub(super) agent: Arc<Agent>,
     pub(super) workspace: Option<WorkspaceRoot>,
     pub(super) outbox: Arc<Outbox>,
-    pub(super) sandbox: Arc<SandboxSlot>,
+    pub(super) view: Arc<SessionView>,
     pub(super) asker: Arc<dyn Asker>,
     slot: Mutex<Slot>,
     slot_freed: Notify,
@@ -41,6 +42,8 @@ pub struct Session {
 
 /// What front ends ask for while a turn holds the state.
 struct Facts {
+    /// What was told last of the changes: hunks and files. `None`: it is told again.
+    changes: Option<(usize, usize)>,
     commands: Vec<CommandInfo>,
     model: String,
 }
@@ -90,19 +93,30 @@ impl Session {
         let outbox = Arc::new(Outbox::default());
         let told = Arc::clone(&outbox);
         let tell = move |news| told.push(sandbox_update(news));
-        let sandbox = SandboxSlot::new(agent.environment.clone(), plan, tell);
-        sandbox.warm_up();
+        let has_sandbox = plan.is_ok();
+        let slot = SandboxSlot::new(agent.environment.clone(), plan, tell);
+        let view = match workspace.as_ref().filter(|_| has_sandbox) {
+            Some(workspace) => {
+                let told = Arc::clone(&outbox);
+                let tell = move |text| told.push(Update::Notice { level: NoticeLevel::Warning, text });
+                let folder = session_folder(&agent.environment, &id);
+                SessionView::new(slot, workspace, Arc::clone(&agent.desk) as _, &agent.watches, &folder, tell)
+            }
+            None => SessionView::none(slot),
+        };
+        view.warm_up();
         Arc::new(Self {
             id,
             agent,
             workspace,
             outbox,
-            sandbox,
+            view,
             asker,
             slot: Mutex::new(Slot::Idle),
             slot_freed: Notify::new(),
             turns: AtomicU64::new(0),
             facts: Mutex::new(Facts {
+                changes: Some((0, 0)),
                 commands: built_in::all_infos(&state.custom),
                 model: state.model.clone(),
             }),
@@ -190,7 +204,7 @@ impl Session {
             None => {}
         }
         drop(state);
-        self.sandbox.stop().await;
+        self.view.stop().await;
         self.agent.forget(&self.id);
         self.outbox.close();
     }
@@ -275,6 +289,16 @@ impl Session {
     pub(super) fn set_model(&self, state: &mut State, model: &str) {
         model.clone_into(&mut self.facts().model);
         model.clone_into(&mut state.model);
+    }
+
+    /// Whether that is another number of changes than the one told last, which it then is.
+    pub(super) fn is_news(&self, changes: (usize, usize)) -> bool {
+        self.facts().changes.replace(changes) != Some(changes)
+    }
+
+    /// Something was done about the changes, so their number is told again.
+    pub(super) fn forget_told(&self) {
+        self.facts().changes = None;
     }
 
     fn facts(&self) -> MutexGuard<'_, Facts> {

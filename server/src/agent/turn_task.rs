@@ -8,11 +8,12 @@ use super::prompt::{ContextItem, Prompt, title};
 use super::session::{Session, State, TurnOver};
 use super::system_prompt::{INSTRUCTION_FILES, Instructions, system_prompt};
 use super::update::{NoticeLevel, StopReason, Update};
-use crate::limits::INSTRUCTIONS_FILE_MAX_BYTES;
+use crate::limits::{INSTRUCTIONS_FILE_MAX_BYTES, TURN_LAST_SAVE_MAX_MS};
 use crate::nearest::nearest;
 use crate::paths::WorkspacePath;
 use crate::trust::{TrustState, TrustedWorkspace};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A turn in a task of its own.
@@ -42,8 +43,22 @@ impl TurnTask {
             Ok(Ready { prompt, .. }) if prompt.text.trim().is_empty() => {
                 over(StopReason::Error, Some("the prompt is empty: say what to do".to_owned()))
             }
-            Ok(Ready { prompt, model }) => self.ask_model(&mut state, prompt, model).await,
+            Ok(Ready { prompt, model }) => {
+                let over = self.ask_model(&mut state, prompt, model).await;
+                self.tell_changes().await;
+                over
+            }
             Err(over) => over,
+        }
+    }
+
+    /// A turn that was stopped ends at once, also when there is much to look at.
+    async fn tell_changes(&self) {
+        let told = self.session.tell_changes();
+        if self.cancel.is_cancelled() {
+            let _ = tokio::time::timeout(Duration::from_millis(TURN_LAST_SAVE_MAX_MS), told).await;
+        } else {
+            told.await;
         }
     }
 
@@ -56,7 +71,7 @@ impl TurnTask {
         let today = jiff::Zoned::now().date();
         let untold = (state.told_date != Some(today)).then_some(today);
         state.told_date = Some(today);
-        let message = prompt.into_message(untold);
+        let message = prompt.into_message(untold, self.session.take_review_notes());
         Driver::new(&self.session, state, &self.cancel, model).run(message).await
     }
 

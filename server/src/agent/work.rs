@@ -4,8 +4,8 @@ use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
 use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
 use crate::conversation::{Block, ResultPart};
-use crate::sandbox::SandboxSlot;
 use crate::tools::{Progress, ToolContext};
+use crate::view::SessionView;
 use futures::future::BoxFuture;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -108,9 +108,9 @@ impl Work {
         self.wants_compaction = false;
     }
 
-    pub(super) fn tool_context(&self, index: usize, sandbox: Arc<SandboxSlot>) -> ToolContext {
+    pub(super) fn tool_context(&self, index: usize, view: Arc<SessionView>) -> ToolContext {
         let progress = Progress::of_call(index, self.progress_sink.clone());
-        ToolContext { cancel: self.stop_tools.child_token(), progress, sandbox }
+        ToolContext { cancel: self.stop_tools.child_token(), progress, view }
     }
 
     pub(super) fn run_tool(&mut self, index: usize, tool: impl Future<Output = CallEnd> + Send + 'static) {

@@ -30,6 +30,22 @@ pub enum Command {
     Lsp(LspArguments),
     /// Talk to the agent in this terminal, or ask it one thing from a script
     Chat(ChatArguments),
+    /// Go through what the agent changed, file by file and hunk by hunk
+    Review(ReviewArguments),
+}
+
+/// `airlock review`.
+///
+/// Without a terminal it writes the changes to stdout and takes none.
+#[derive(Debug, Args)]
+pub struct ReviewArguments {
+    /// The session; else the newest one with changes
+    #[arg(value_name = "SESSION")]
+    pub session: Option<String>,
+
+    /// The folder that the agent worked in; else SAFEDIR, else where you are
+    #[arg(short, long, value_name = "DIR")]
+    pub workspace: Option<PathBuf>,
 }
 
 /// `airlock lsp`.

@@ -4,6 +4,7 @@ use super::exit::Exit;
 use super::interactive::{Flow, Interactive};
 use super::line_editor::{Typed, read_answer};
 use super::questions::{self, Question};
+use super::signals::Signal;
 use super::terminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +70,10 @@ impl Interactive {
             }
             signal = self.signals.next_that_ends() => {
                 stop.store(true, Ordering::Relaxed);
-                let _ = reading.await;
+                // Of a terminal that is gone the reader only ever reads its end, and never looks up.
+                if !matches!(signal, Signal::HangUp) {
+                    let _ = reading.await;
+                }
                 Flow::Break(Exit::Signalled(signal))
             }
         }

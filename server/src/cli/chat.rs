@@ -5,11 +5,12 @@ use super::exit::Exit;
 use super::questions::{self, Question};
 use super::signals::Signals;
 use super::{fail, interactive, one_turn};
-use crate::agent::{Agent, NoBuffers, Session};
+use crate::agent::{Agent, Session};
 use crate::environment::Environment;
 use crate::limits::PROMPT_MAX_BYTES;
 use crate::paths::WorkspaceRoot;
 use crate::tools;
+use crate::view::NoEditor;
 use anyhow::{Context, bail};
 use std::io::{self, IsTerminal, Read, Write};
 use std::path::PathBuf;
@@ -60,18 +61,42 @@ async fn talk(environment: Environment, workspace: Option<PathBuf>, mode: Mode) 
 
 impl Conversation {
     fn open(environment: Environment, workspace: Option<PathBuf>) -> anyhow::Result<Self> {
-        let agent = Agent::new(environment, Arc::new(NoBuffers), tools::built_in());
-        let working_dir = &agent.environment().working_dir;
-        let folder = match workspace {
-            Some(folder) => working_dir.join(folder),
-            None => agent.settings().safedir.clone().unwrap_or_else(|| working_dir.clone()),
-        };
-        let root = WorkspaceRoot::open(&folder)?;
+        let (agent, root) = agent_for(environment, workspace)?;
         let (asker, questions) = questions::channel();
         let session = agent.new_session(Some(root), Arc::new(asker))?;
         let signals = Signals::new().context("signals cannot be caught")?;
         Ok(Self { agent, session, questions, signals })
     }
+
+    /// The session of this name, or the newest in which something waits for review, if there is one.
+    pub(super) async fn to_review(
+        environment: Environment,
+        workspace: Option<PathBuf>,
+        id: Option<String>,
+    ) -> anyhow::Result<Option<Self>> {
+        let (agent, root) = agent_for(environment, workspace)?;
+        let Some(id) = id.map_or_else(|| agent.session_to_review(&root), |id| Ok(Some(id)))? else {
+            return Ok(None);
+        };
+        let (asker, questions) = questions::channel();
+        let session = agent.load_session(&id, Some(root), Arc::new(asker)).await?;
+        let signals = Signals::new().context("signals cannot be caught")?;
+        Ok(Some(Self { agent, session, questions, signals }))
+    }
+}
+
+fn agent_for(
+    environment: Environment,
+    workspace: Option<PathBuf>,
+) -> anyhow::Result<(Arc<Agent>, WorkspaceRoot)> {
+    let agent = Agent::new(environment, Arc::new(NoEditor), tools::built_in());
+    let working_dir = &agent.environment().working_dir;
+    let folder = match workspace {
+        Some(folder) => working_dir.join(folder),
+        None => agent.settings().safedir.clone().unwrap_or_else(|| working_dir.clone()),
+    };
+    let root = WorkspaceRoot::open(&folder)?;
+    Ok((agent, root))
 }
 
 /// How to talk.

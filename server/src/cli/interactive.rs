@@ -25,28 +25,16 @@ use tokio::sync::mpsc;
 
 /// Talks until the user ends it.
 pub(super) async fn run(conversation: Conversation, first: Option<String>) -> Exit {
-    let Conversation { agent, session, questions, signals } = conversation;
-    let paint = Paint::of_stream(agent.environment(), true);
-    let mut chat = Interactive {
-        agent,
-        session,
-        questions,
-        signals,
-        paint,
-        out: Output::stdout(),
-        transcript: Transcript::new(paint, Detail::All),
-        waiting_mark: false,
-        typed_ahead: String::new(),
-        hint_at_end: true,
-    };
+    let mut chat = Interactive::new(conversation);
     let talked = chat.talk(first).await;
-    // The shell's prompt comes next, and wants a line of its own. Where the terminal is gone, nobody does.
-    let rest = if chat.waiting_mark { CLEAR_LINE.to_owned() } else { chat.transcript.break_off() };
-    let _ = chat.write(&rest).await;
-    match talked {
-        ControlFlow::Continue(()) => Exit::Well,
-        ControlFlow::Break(exit) => exit,
-    }
+    chat.end(talked).await
+}
+
+/// Says one thing and ends.
+pub(super) async fn run_once(conversation: Conversation, prompt: String) -> Exit {
+    let mut chat = Interactive::new(conversation);
+    let talked = chat.say_once(prompt).await;
+    chat.end(talked).await
 }
 
 /// Takes the waiting mark off the screen.
@@ -72,6 +60,45 @@ pub(super) struct Interactive {
 }
 
 impl Interactive {
+    fn new(conversation: Conversation) -> Self {
+        let Conversation { agent, session, questions, signals } = conversation;
+        let paint = Paint::of_stream(agent.environment(), true);
+        Self {
+            agent,
+            session,
+            questions,
+            signals,
+            paint,
+            out: Output::stdout(),
+            transcript: Transcript::new(paint, Detail::All),
+            waiting_mark: false,
+            typed_ahead: String::new(),
+            hint_at_end: true,
+        }
+    }
+
+    async fn end(mut self, talked: Flow) -> Exit {
+        // The shell's prompt comes next, and wants a line of its own. Where the terminal is gone, nobody does.
+        let rest = if self.waiting_mark { CLEAR_LINE.to_owned() } else { self.transcript.break_off() };
+        let _ = self.write(&rest).await;
+        match talked {
+            ControlFlow::Continue(()) => Exit::Well,
+            ControlFlow::Break(exit) => exit,
+        }
+    }
+
+    /// One turn, without what was said in the session before.
+    async fn say_once(&mut self, prompt: String) -> Flow {
+        // The session replays its history, which ends with what it used so far.
+        let session = Arc::clone(&self.session);
+        while let Some((_, update)) = session.outbox().next().await {
+            if matches!(update, Update::Usage(_)) {
+                break;
+            }
+        }
+        self.turn(prompt).await
+    }
+
     async fn talk(&mut self, first: Option<String>) -> Flow {
         let text = banner::text(&self.agent, &self.session, self.paint).await;
         self.write(&text).await?;

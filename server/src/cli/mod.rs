@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
+//! | `review` | goes through the changes of a session that was kept |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
 //! | `line_editor`, `keys`, `completion` | what the user types |
 //! | `questions`, `signals`, `output`, `terminal` | what the rest of the world wants, and where text goes |
@@ -30,12 +31,13 @@ mod one_turn;
 mod output;
 mod paint;
 mod questions;
+mod review;
 mod signals;
 mod terminal;
 mod transcript;
 mod words;
 
-pub use arguments::{Arguments, ChatArguments, Command, LspArguments};
+pub use arguments::{Arguments, ChatArguments, Command, LspArguments, ReviewArguments};
 pub use exit::Exit;
 
 use crate::environment::Environment;
@@ -67,6 +69,7 @@ pub fn start(arguments: Arguments) -> Exit {
                 Ended::Exit { after_shutdown: true } | Ended::InputClosed | Ended::OutputClosed => Exit::Well,
             },
             Command::Chat(arguments) => chat::run(environment, arguments).await,
+            Command::Review(arguments) => review::run(environment, arguments).await,
         }
     });
     // A thread may be waiting for input that never comes.

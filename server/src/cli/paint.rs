@@ -28,6 +28,17 @@ impl Paint {
         self.styled(text, |text| text.dim().to_string())
     }
 
+    /// Lines that come and go.
+    pub(super) fn diff(self, text: &str) -> String {
+        let line = |line: &str| match line.as_bytes().first() {
+            Some(b'+') => self.good(line),
+            Some(b'-') => self.bad(line),
+            Some(b'@') => self.dim(line),
+            _ => line.to_owned(),
+        };
+        text.lines().map(|text| line(text) + "\n").collect()
+    }
+
     pub(super) fn bold(self, text: &str) -> String {
         self.styled(text, |text| text.bold().to_string())
     }

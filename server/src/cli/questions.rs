@@ -34,6 +34,8 @@ impl Asker for Questioner {
     }
 }
 
+/// What stands before each line of detail.
+const BAR: &str = "  │ ";
 /// How many lines of detail may stand between a question's title and its options before the title is repeated.
 const TITLE_OUT_OF_SIGHT_LINES: usize = 12;
 
@@ -43,7 +45,8 @@ pub(super) fn text(request: &PermissionRequest, paint: Paint, columns: Option<us
     let detail = neutral(&request.detail);
     let mut text = format!("{} {}\n", paint.doubtful("?"), paint.bold(&title));
     if !detail.trim().is_empty() {
-        text.push_str(&with_prefix("  │ ", columns, &detail));
+        let lines = with_prefix(BAR, columns, &detail);
+        text.push_str(&if request.shows_a_change() { coloured(&lines, paint) } else { lines });
     }
     let lines = detail.lines().count();
     if lines > TITLE_OUT_OF_SIGHT_LINES {
@@ -53,6 +56,14 @@ pub(super) fn text(request: &PermissionRequest, paint: Paint, columns: Option<us
         text.push_str(&format!("  {}) {}\n", index + 1, neutral_line(&option.label)));
     }
     text
+}
+
+fn coloured(lines: &str, paint: Paint) -> String {
+    let line = |line: &str| match line.strip_prefix(BAR) {
+        Some(text) => format!("{BAR}{}", paint.diff(text)),
+        None => format!("{line}\n"),
+    };
+    lines.lines().map(line).collect()
 }
 
 /// The option that a typed answer names.

@@ -89,8 +89,10 @@ impl Transcript {
                 self.note(NoticeLevel::Info, &(words::sandbox(*state, *isolation) + &detail))
             }
             Update::Changes { count: 0, .. } | Update::Commands { .. } => String::new(),
-            Update::Changes { count, files } => self
-                .note(NoticeLevel::Info, &format!("{count} changes in {files} files wait for your review")),
+            Update::Changes { count, files } => self.note(
+                NoticeLevel::Info,
+                &format!("{} wait for your review: /review", words::changes(*count, *files)),
+            ),
             Update::Notice { level, text } => self.note(*level, text),
             Update::TurnEnd { stop_reason, error, .. } => self.turn_end(*stop_reason, error.as_deref()),
         }

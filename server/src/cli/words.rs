@@ -38,6 +38,15 @@ pub(super) fn count(number: u64) -> String {
     out
 }
 
+/// How much waits for review.
+pub(super) fn changes(hunks: usize, files: usize) -> String {
+    let of = |number, one: &str, many: &str| match number {
+        1 => format!("1 {one}"),
+        number => format!("{} {many}", count(number as u64)),
+    };
+    format!("{} in {}", of(hunks, "change", "changes"), of(files, "file", "files"))
+}
+
 /// How long something took.
 pub(super) fn duration(took: Duration) -> String {
     let seconds = took.as_secs();

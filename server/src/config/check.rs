@@ -2,7 +2,7 @@
 //!
 //! Architecture invariant: a [`Fault`] never repeats the value, which may be a key in the wrong place.
 
-use super::settings::{IsolationWish, Thinking};
+use super::settings::{ForgeKind, IsolationWish, Thinking};
 use crate::limits;
 use crate::secret::Secret;
 use std::ops::RangeInclusive;
@@ -52,6 +52,35 @@ pub(super) fn base_url(text: &str) -> Result<String, Fault> {
     Ok(url.as_str().trim_end_matches('/').to_owned())
 }
 
+/// Scheme, host and port, and nothing else.
+pub(super) fn origin(text: &str) -> Result<String, Fault> {
+    let advice = "give scheme and host, as in https://github.com";
+    let url = match reqwest::Url::parse(text.trim()) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") => url,
+        _ => return fault("this is no origin of a forge", advice),
+    };
+    let bare = url.username().is_empty() && url.password().is_none() && url.query().is_none();
+    if !bare || url.path() != "/" || url.fragment().is_some() {
+        return fault("this is more than the origin of a forge", advice);
+    }
+    Ok(url.origin().ascii_serialization())
+}
+
+pub(super) fn forge_kind(text: &str) -> Result<ForgeKind, Fault> {
+    match text {
+        "github" => Ok(ForgeKind::Github),
+        "gitea" => Ok(ForgeKind::Gitea),
+        _ => fault("this is no kind of forge", "give \"github\" or \"gitea\" (which Forgejo speaks, too)"),
+    }
+}
+
+pub(super) fn token(text: &str) -> Result<Secret, Fault> {
+    match Secret::new(text) {
+        Some(token) if token.expose().chars().all(|letter| letter.is_ascii_graphic()) => Ok(token),
+        _ => fault("the token is blank or holds characters that no token has", "copy it again"),
+    }
+}
+
 pub(super) fn model(text: &str) -> Result<String, Fault> {
     let name = text.trim();
     let plain = name.chars().all(|letter| !letter.is_whitespace() && !letter.is_control());
@@ -62,6 +91,18 @@ pub(super) fn model(text: &str) -> Result<String, Fault> {
         );
     }
     Ok(name.to_owned())
+}
+
+/// The name of an image. It stands in a URL and in advice to the user, so it is no more than a name.
+pub(super) fn image(text: &str) -> Result<String, Fault> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-/:@".contains(letter);
+    let is_name = text.starts_with(|letter: char| letter.is_ascii_alphanumeric())
+        && text.len() <= limits::IMAGE_NAME_MAX_BYTES
+        && text.chars().all(plain);
+    if !is_name {
+        return fault("this is not the name of an image", "give one such as \"docker.io/library/debian:12\"");
+    }
+    Ok(text.to_owned())
 }
 
 pub(super) fn whole_in(number: Option<u64>, range: &RangeInclusive<u64>) -> Result<u64, Fault> {
@@ -130,6 +171,16 @@ mod tests {
         ] {
             let fault = base_url(text).unwrap_err();
             assert!(!fault.advice.is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_image_is_a_name_and_nothing_else() {
+        for name in ["debian", "localhost:5000/a_b/c.d-e:12", "x@sha256:00ff", "0123abcd"] {
+            assert_eq!(image(name).unwrap(), name);
+        }
+        for name in ["", "-v", "--privileged", "a b", "a;b", "a`b`", "../x", "a?b", "ä", &"a".repeat(1000)] {
+            assert!(image(name).is_err(), "{name}");
         }
     }
 

@@ -108,13 +108,10 @@ impl<'t> Value<'t> {
         }
     }
 
-    pub(super) fn table(self) -> Result<DeTable<'t>, Fault> {
+    pub(super) fn table(self, advice: &str) -> Result<DeTable<'t>, Fault> {
         match self.0 {
             DeValue::Table(table) => Ok(table),
-            other => fault(
-                Value(other).found("a table"),
-                "write [prices.\"MODEL\"], and below it input, output, cache_read and cache_write",
-            ),
+            other => fault(Value(other).found("a table"), advice),
         }
     }
 

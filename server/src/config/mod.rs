@@ -7,6 +7,7 @@
 
 mod check;
 mod file;
+mod forges;
 mod settings;
 mod user;
 mod variables;
@@ -16,7 +17,7 @@ mod workspace;
 mod tests;
 
 pub use crate::problem::{Place, Problem};
-pub use settings::{IsolationWish, Prices, Settings, Thinking};
+pub use settings::{Forge, ForgeKind, IsolationWish, Prices, Settings, Thinking};
 pub use workspace::{WORKSPACE_CONFIG, WorkspaceSettings};
 
 use crate::environment::Environment;

@@ -26,6 +26,8 @@ pub struct Settings {
     pub thinking: Thinking,
     /// What kind of wall the sandbox must have.
     pub isolation: IsolationWish,
+    /// The image whose tools the sandbox has; without one, the host's.
+    pub image: Option<String>,
     /// Messages that one turn may ask of the model.
     pub max_rounds: u32,
     /// Tokens that one session may use.
@@ -40,6 +42,28 @@ pub struct Settings {
     pub permission_timeout_s: u64,
     /// What models cost.
     pub prices: BTreeMap<String, Prices>,
+    /// Where pull requests may be made, each under its origin, such as `https://github.com`.
+    pub forges: BTreeMap<String, Forge>,
+}
+
+/// A place where repositories live. It has no `Debug`: it holds a secret.
+#[derive(Clone, PartialEq)]
+pub struct Forge {
+    /// What it speaks.
+    pub kind: ForgeKind,
+    /// Where its API is, without a slash at its end.
+    pub api: String,
+    /// The token for it.
+    pub token: Secret,
+}
+
+/// What a forge speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForgeKind {
+    /// GitHub's API.
+    Github,
+    /// The API of Gitea and Forgejo.
+    Gitea,
 }
 
 /// Whether the model thinks before it answers.
@@ -86,6 +110,7 @@ impl Default for Settings {
             safedir: None,
             thinking: Thinking::Auto,
             isolation: IsolationWish::Auto,
+            image: None,
             max_rounds: limits::TURN_ROUNDS_MAX,
             max_session_tokens: None,
             max_session_cost_usd: None,
@@ -93,6 +118,7 @@ impl Default for Settings {
             retries: limits::RETRIES_MAX,
             permission_timeout_s: limits::PERMISSION_ANSWER_MAX_MS / 1000,
             prices: BTreeMap::new(),
+            forges: BTreeMap::new(),
         }
     }
 }

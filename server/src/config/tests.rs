@@ -24,6 +24,7 @@ fn texts(problems: &[Problem], home: &tempfile::TempDir) -> Vec<String> {
 const EVERYTHING: &str = r#"
 api_key = "sk-file"
 base_url = "http://localhost:1/"
+image = "localhost/tools:1"
 isolation = "container"
 max_rounds = 5
 max_session_cost_usd = 2
@@ -41,6 +42,8 @@ input = 3
 output = 15.0
 cache_read = 0.3
 cache_write = 3.75
+[forges."https://github.com"]
+token = "ghp-file"
 "#;
 
 #[test]
@@ -60,6 +63,7 @@ fn every_key_of_the_file_is_used() {
     assert!(user::KEYS.iter().all(|key| EVERYTHING.contains(key)));
     assert!(settings.api_key.is_some_and(|key| key.expose() == "sk-file"));
     assert_eq!(settings.base_url.as_deref(), Ok("http://localhost:1"));
+    assert_eq!(settings.image.as_deref(), Some("localhost/tools:1"));
     assert_eq!(settings.isolation, IsolationWish::Container);
     assert_eq!(settings.max_rounds, 5);
     assert_eq!(settings.max_session_cost_usd, Some(2.0));
@@ -74,6 +78,32 @@ fn every_key_of_the_file_is_used() {
     assert!(!settings.use_sandbox);
     assert_eq!(settings.prices["from-file"].cache_write, 3.75);
     assert_eq!(settings.prices["from-file"].input, 3.0);
+    assert_eq!(settings.forges["https://github.com"].api, "https://api.github.com");
+    assert_eq!(settings.forges["https://github.com"].token.expose(), "ghp-file");
+}
+
+#[test]
+fn a_forge_is_known_by_its_origin_and_one_with_a_mistake_is_left_out_without_showing_its_token() {
+    let (settings, problems) = load_from(
+        "[forges.\"https://git.example:3000/\"]\nkind = \"gitea\"\ntoken = \"t\"\n\
+         [forges.\"https://ghe.example\"]\nkind = \"github\"\ntoken = \"t\"\n\
+         [forges.\"http://127.0.0.1:1\"]\nkind = \"gitea\"\ntoken = \"t\"\napi = \"http://127.0.0.1:2/x/\"\n\
+         [forges.\"https://who.example\"]\ntoken = \"hunter2\"\n\
+         [forges.\"https://github.com\"]\ntokn = \"hunter2\"\n\
+         [forges.\"https://hunter2@codeberg.org\"]\ntoken = \"hunter2\"\n\
+         [forges.\"https://gitea.com\"]\ntoken = \"hunter2 \\u00e9\"\n",
+        &[],
+    );
+    let apis: Vec<_> =
+        settings.forges.iter().map(|(key, forge)| (key.as_str(), forge.api.as_str())).collect();
+    let expected = [
+        ("http://127.0.0.1:1", "http://127.0.0.1:2/x"),
+        ("https://ghe.example", "https://ghe.example/api/v3"),
+        ("https://git.example:3000", "https://git.example:3000/api/v1"),
+    ];
+    assert_eq!(apis, expected);
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+    assert!(problems.iter().all(|problem| !problem.contains("hunter2")), "{problems:#?}");
 }
 
 #[test]
@@ -171,7 +201,7 @@ fn a_bad_key_is_named_with_its_line_and_the_others_are_used() {
         "1: max_token: there is no such key; did you mean max_tokens?",
         "3: max_rounds: expected a whole number, found text; give a whole number, without quotes",
         "4: retries: this is not a number in its range; give a whole number from 0 to 100",
-        "5: zzz: there is no such key; remove it; there are api_key, base_url, isolation, max_rounds, \
+        "5: zzz: there is no such key; remove it; there are api_key, base_url, forges, image, isolation, max_rounds, \
          max_session_cost_usd, max_session_tokens, max_tokens, model, permission_timeout_s, prices, retries, \
          safedir, stream_silence_s, thinking, use_sandbox",
         "6: safedir: this is not an absolute path; give the whole path, from / on",
@@ -276,13 +306,14 @@ fn a_workspace_never_widens_what_the_user_allowed() {
     assert!(settings == expected);
     assert_eq!(problems.len(), user::KEYS.len() - 2, "{problems:#?}");
     assert_eq!(
-        problems[..4],
+        problems[..5],
         [
             "2: api_key: a workspace may not set this; remove it; if you want it, set it in your own config.toml",
             "3: base_url: a workspace may not set this; remove it; if you want it, set it in your own config.toml",
-            "4: isolation: a workspace may not change your isolation \"microvm\" to this; remove it; a workspace \
+            "4: image: a workspace may not set this; remove it; if you want it, set it in your own config.toml",
+            "5: isolation: a workspace may not change your isolation \"microvm\" to this; remove it; a workspace \
              may only ask for \"microvm\"",
-            "5: max_rounds: a workspace may not raise your limit of 100; lower it or remove it",
+            "6: max_rounds: a workspace may not raise your limit of 100; lower it or remove it",
         ]
         .map(|text| format!("HOME/w/.airlock/config.toml:{text}"))
     );

@@ -2,6 +2,7 @@
 
 use super::check::{self, Fault, fault};
 use super::file::{Entry, Source, Value, unknown_key};
+use super::forges;
 use super::settings::{IsolationWish, Prices, Settings};
 use crate::limits;
 use crate::nearest::nearest;
@@ -11,9 +12,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Every key that the file may hold.
-pub(super) const KEYS: [&str; 15] = [
+pub(super) const KEYS: [&str; 17] = [
     "api_key",
     "base_url",
+    "forges",
+    "image",
     "isolation",
     "max_rounds",
     "max_session_cost_usd",
@@ -29,6 +32,7 @@ pub(super) const KEYS: [&str; 15] = [
     "use_sandbox",
 ];
 
+const PRICE_ADVICE: &str = "write [prices.\"MODEL\"], and below it input, output, cache_read and cache_write";
 const PRICE_KEYS: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
 
 /// Puts what the file says into the settings, key by key.
@@ -57,6 +61,8 @@ pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Pro
             for Entry { key, line, value } in entries {
                 if key == "prices" {
                     set_prices(&source, line, value, &mut settings.prices, problems);
+                } else if key == "forges" {
+                    forges::set(&source, line, value, &mut settings.forges, problems);
                 } else if let Err(fault) = set(settings, &key, &value) {
                     let problem = source.problem(line, &key, fault);
                     if nearest(&key, KEYS) == Some("base_url") {
@@ -74,6 +80,7 @@ fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Faul
     match key {
         "api_key" => settings.api_key = Some(check::api_key(value.text()?)?),
         "base_url" => settings.base_url = Ok(check::base_url(value.text()?)?),
+        "image" => settings.image = Some(check::image(value.text()?)?),
         "isolation" => settings.isolation = isolation(settings, value)?,
         "max_rounds" => settings.max_rounds = rounds(value)?,
         "max_session_cost_usd" => settings.max_session_cost_usd = Some(check::usd(value.number()?)?),
@@ -126,12 +133,12 @@ fn set_prices<'t>(
     prices: &mut BTreeMap<String, Prices>,
     problems: &mut Vec<Problem>,
 ) {
-    let models = match value.table() {
+    let models = match value.table(PRICE_ADVICE) {
         Ok(table) => source.entries_of(table),
         Err(fault) => return problems.push(source.problem(line, "prices", fault)),
     };
     for Entry { key: model, line, value } in models {
-        let entries = match value.table() {
+        let entries = match value.table(PRICE_ADVICE) {
             Ok(table) => source.entries_of(table),
             Err(fault) => {
                 problems.push(source.problem(line, &format!("prices.{model}"), fault));

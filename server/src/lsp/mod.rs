@@ -14,6 +14,7 @@ pub mod documents;
 mod folders;
 mod methods;
 mod plain;
+mod plain_review;
 mod progress;
 pub mod protocol;
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! of one's own is written in a document and asked when it is saved.
 
 use super::protocol::{AskArgument, TurnBegun};
-use super::question;
 use super::server::Shared;
+use super::{plain_review, question};
 use crate::agent::update::{NoticeLevel, StopReason, Update};
 use crate::agent::{Prompt, Session};
 use crate::limits::{LSP_CLIENT_ANSWER_MAX_MS, PROMPT_MAX_BYTES};
@@ -22,11 +22,13 @@ pub(super) struct PlainView {
     shared: Arc<Shared>,
     session: Arc<Session>,
     answer: String,
+    /// Files that wait for review.
+    files: usize,
 }
 
 impl PlainView {
     pub(super) fn new(shared: &Arc<Shared>, session: &Arc<Session>) -> Self {
-        Self { shared: Arc::clone(shared), session: Arc::clone(session), answer: String::new() }
+        Self { shared: Arc::clone(shared), session: Arc::clone(session), answer: String::new(), files: 0 }
     }
 
     pub(super) async fn show(&mut self, update: Update) {
@@ -37,6 +39,7 @@ impl PlainView {
             Update::AgentMessageChunk { text } => self.answer.push_str(&text),
             Update::ToolCall(call) => self.answer.push_str(&format!("\n\n`{}`\n\n", call.title)),
             Update::Notice { level, text } => self.message(level, &text).await,
+            Update::Changes { files, .. } => self.files = files,
             Update::TurnEnd { stop_reason, error, .. } => {
                 if let Some(error) = error {
                     self.message(NoticeLevel::Error, &error).await;
@@ -46,6 +49,14 @@ impl PlainView {
                 let answer = std::mem::take(&mut self.answer);
                 if !answer.trim().is_empty() {
                     self.show_answer(answer.trim()).await;
+                }
+                if self.files > 0 {
+                    // On its own: a message may stand there for hours.
+                    tokio::spawn(plain_review::offer(
+                        Arc::clone(&self.shared),
+                        Arc::clone(&self.session),
+                        self.files,
+                    ));
                 }
             }
             _ => {}
@@ -81,7 +92,7 @@ impl PlainView {
 }
 
 /// Opens a document in the editor; one that cannot is told where it is.
-async fn show_document(shared: &Shared, path: &Path, gist: &str) {
+pub(super) async fn show_document(shared: &Shared, path: &Path, gist: &str) {
     let mut shown = false;
     if let (true, Some(uri)) = (shared.traits().shows_documents, Uri::from_file_path(path)) {
         let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };

@@ -244,6 +244,103 @@ pub enum WireUpdate<'a> {
     },
 }
 
+/// `airlock/changes/accept`, `airlock/changes/reject`
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SelectChanges {
+    /// Which session.
+    pub session_id: String,
+    /// Files, or folders with all that is in them.
+    #[serde(default)]
+    pub paths: Option<Vec<String>>,
+    /// Single hunks.
+    #[serde(default)]
+    pub hunks: Option<Vec<String>>,
+}
+
+/// The argument of the commands `airlock.accept` and `airlock.reject`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ReviewArgument {
+    /// Which session; this editor's own one when left out.
+    pub session_id: Option<String>,
+    /// Files, or folders with all that is in them.
+    pub paths: Option<Vec<String>>,
+    /// Single hunks.
+    pub hunks: Option<Vec<String>>,
+}
+
+/// The answer to `airlock/changes/list`.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangeList {
+    /// What waits for review, sorted by path.
+    pub changes: Vec<Change>,
+    /// Files that the agent made and git ignores; they are not listed.
+    pub ignored: usize,
+    /// What cannot be reviewed, in words.
+    pub remarks: Vec<String>,
+}
+
+/// One changed file.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// Its path in the workspace.
+    pub path: String,
+    /// `created`, `modified` or `deleted`.
+    pub kind: &'static str,
+    /// It is no text.
+    pub binary: bool,
+    /// It is accepted only by itself.
+    pub protected: bool,
+    /// The user changed the same.
+    pub conflict: bool,
+    /// Its parts.
+    pub hunks: Vec<Hunk>,
+    /// The text that the file has when all of it is accepted; left out for what is no text or goes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposed: Option<String>,
+}
+
+/// A part of a change.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hunk {
+    /// Names it.
+    pub id: String,
+    /// The first line that goes, from 1.
+    pub old_start: usize,
+    /// How many go.
+    pub old_lines: usize,
+    /// The first line that comes, from 1.
+    pub new_start: usize,
+    /// How many come.
+    pub new_lines: usize,
+    /// The lines, with `-` and `+`; or words, for what has no lines.
+    pub text: String,
+}
+
+/// What came of accepting or rejecting.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Reviewed {
+    /// Paths at which it was done.
+    pub done: Vec<String>,
+    /// Where not.
+    pub failed: Vec<NotReviewed>,
+}
+
+/// Something that could not be accepted or rejected.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotReviewed {
+    /// A path, or the id of a hunk.
+    pub path: String,
+    /// Why.
+    pub why: String,
+}
+
 /// `airlock/permission`
 pub enum Permission {}
 

@@ -21,6 +21,9 @@ fn the_document_was_looked_at_when_the_types_changed() {
 #[test]
 fn every_method_and_every_field_is_in_the_document() {
     let methods = ["new", "list", "load", "prompt", "cancel", "close", "update"];
+    for method in ["list", "accept", "reject"].map(|name| format!("airlock/changes/{name}")) {
+        assert!(DOC.contains(&method), "{method} is not explained");
+    }
     for method in methods.map(|name| format!("airlock/session/{name}")) {
         assert!(DOC.contains(&method), "{method} is not explained");
     }

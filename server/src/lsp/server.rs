@@ -55,8 +55,11 @@ impl Server {
         let mut shared = None;
         let (service, socket) = LspService::build(|client| {
             let (documents, folders) = (Arc::new(Documents::new()), Arc::new(Folders::default()));
-            let buffers =
-                Arc::new(OpenBuffers { documents: Arc::clone(&documents), folders: Arc::clone(&folders) });
+            let buffers = Arc::new(OpenBuffers {
+                client: client.clone(),
+                documents: Arc::clone(&documents),
+                folders: Arc::clone(&folders),
+            });
             let made = Arc::new(Shared {
                 client,
                 agent: Agent::new(environment, Arc::clone(&buffers) as _, tools::built_in()),
@@ -79,6 +82,9 @@ impl Server {
         .custom_method("airlock/session/prompt", Self::session_prompt)
         .custom_method("airlock/session/cancel", Self::session_cancel)
         .custom_method("airlock/session/close", Self::session_close)
+        .custom_method("airlock/changes/list", Self::changes_list)
+        .custom_method("airlock/changes/accept", Self::changes_accept)
+        .custom_method("airlock/changes/reject", Self::changes_reject)
         .custom_method("window/workDoneProgress/cancel", Self::progress_cancel)
         .finish();
         #[expect(clippy::expect_used, reason = "`build` calls its closure")]
@@ -113,6 +119,18 @@ impl Server {
         session.close().await;
         in_time(session.outbox().delivered()).await;
         Ok(Empty {})
+    }
+
+    async fn changes_list(&self, params: wire::OneSession) -> Result<wire::ChangeList> {
+        methods::changes::list(&self.shared, &params).await
+    }
+
+    async fn changes_accept(&self, params: wire::SelectChanges) -> Result<wire::Reviewed> {
+        methods::changes::accept(&self.shared, params).await
+    }
+
+    async fn changes_reject(&self, params: wire::SelectChanges) -> Result<wire::Reviewed> {
+        methods::changes::reject(&self.shared, params).await
     }
 
     async fn progress_cancel(&self, params: WorkDoneProgressCancelParams) {

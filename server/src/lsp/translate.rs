@@ -1,11 +1,12 @@
 //! The agent's words in the extension's.
 
-use super::protocol::{Command, KeptSession, PermissionChoice, PermissionParams, WireUpdate};
+use super::protocol::{self as wire, Command, KeptSession, PermissionChoice, PermissionParams, WireUpdate};
 use crate::agent::history::Summary;
 use crate::agent::permission::{PermissionKind, PermissionRequest};
 use crate::agent::update::{
     CommandInfo, Isolation, NoticeLevel, SandboxState, StopReason, ToolCallStatus, Update,
 };
+use crate::review;
 
 pub(super) fn update(update: &Update) -> WireUpdate<'_> {
     match update {
@@ -111,5 +112,49 @@ pub(super) fn permission(session_id: &str, request: PermissionRequest) -> Permis
         title: request.title,
         detail: request.detail,
         options: request.options.into_iter().map(choice).collect(),
+    }
+}
+
+/// What waits for review.
+pub(super) fn changes(listing: review::Listing) -> wire::ChangeList {
+    wire::ChangeList {
+        changes: listing.changes.iter().map(change).collect(),
+        ignored: listing.ignored,
+        remarks: listing.remarks,
+    }
+}
+
+fn change(change: &review::Change) -> wire::Change {
+    wire::Change {
+        path: change.path.as_str().to_owned(),
+        kind: match change.kind {
+            review::ChangeKind::Created => "created",
+            review::ChangeKind::Modified => "modified",
+            review::ChangeKind::Deleted => "deleted",
+        },
+        binary: change.binary,
+        protected: change.protected,
+        conflict: change.conflict.is_some(),
+        hunks: change.hunks.iter().map(hunk).collect(),
+        proposed: change.proposed_text().map(str::to_owned),
+    }
+}
+
+fn hunk(hunk: &review::Hunk) -> wire::Hunk {
+    let (old_start, old_lines, new_start, new_lines) = match &hunk.part {
+        review::Part::Lines(lines) => {
+            (lines.old_start + 1, lines.old_lines, lines.new_start + 1, lines.new_lines)
+        }
+        _ => (0, 0, 0, 0),
+    };
+    wire::Hunk { id: hunk.id.clone(), old_start, old_lines, new_start, new_lines, text: hunk.text() }
+}
+
+/// What came of accepting or rejecting.
+pub(super) fn reviewed(outcome: review::Outcome) -> wire::Reviewed {
+    let failed = |(path, why)| wire::NotReviewed { path, why };
+    wire::Reviewed {
+        done: outcome.done.iter().map(|path| path.as_str().to_owned()).collect(),
+        failed: outcome.failed.into_iter().map(failed).collect(),
     }
 }

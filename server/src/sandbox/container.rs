@@ -1,62 +1,54 @@
 //! The container or microVM: how it is made, and the way to the guest in it.
 
 use super::error::SandboxError;
+use super::image::MountedImage;
+use super::mounts::{USER, mapped, mounts, workspace};
+use super::place::{Place, Size};
 use super::podman::{PodmanService, within};
-use super::root::{ETC, GUEST_PATH, HOME_PATH, WORKSPACE_PATH};
-use super::{Place, Size};
-use crate::limits::SANDBOX_STOP_MAX_MS;
+use super::root::{GUEST_PATH, HOME_PATH, WORKSPACE_PATH};
+use super::runtime::Runtime;
+use crate::limits::{MICROVM_FILES_MAX, MICROVM_MONITOR_MIB, SANDBOX_STOP_MAX_MS, SANDBOX_TEMPORARY_MIB};
 use futures::{StreamExt, TryStreamExt};
 use podman_api::conn::TtyChunk;
-use podman_api::models::{
-    ContainerMount, IdMap, IdMappingOptions, LinuxMemory, LinuxPids, LinuxResources, Namespace,
-    OverlayVolume, PosixRlimit,
-};
-use podman_api::opts::{
-    ContainerAttachOpts, ContainerCreateOpts, ContainerCreateOptsBuilder, ContainerDeleteOpts,
-};
+use podman_api::models::{LinuxMemory, LinuxPids, LinuxResources, Namespace, PosixRlimit};
+use podman_api::opts::{ContainerAttachOpts, ContainerCreateOpts, ContainerDeleteOpts};
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_util::compat::{FuturesAsyncReadCompatExt, FuturesAsyncWriteCompatExt};
 
-/// The agent's user and group in the sandbox.
-const USER: u32 = 1000;
-/// Ids of the sandbox above the agent's own.
-const IDS: u32 = 65_536;
-
 /// Makes a container and gives its id.
 pub(super) async fn create(
     service: &PodmanService,
     place: &Place,
+    image: Option<&MountedImage>,
     size: Size,
     labels: Vec<(String, String)>,
 ) -> Result<String, SandboxError> {
     let runtime = service.runtime();
+    let root = image.map_or(&place.root, |image| &image.root);
     let mut options = ContainerCreateOpts::builder()
-        .rootfs(place.root.display().to_string())
+        .rootfs(root.display().to_string())
         .rootfs_overlay(true)
         .command([GUEST_PATH, WORKSPACE_PATH])
+        .env(variables(image))
         .stdin(true)
         .terminal(false)
         .user(format!("{USER}:{USER}"))
         .work_dir(WORKSPACE_PATH)
         .hostname("sandbox")
-        .env([
-            ("HOME", HOME_PATH),
-            ("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            ("LANG", "C.UTF-8"),
-            ("TERM", "dumb"),
-        ])
         .labels(labels)
         .net_namespace(Namespace { nsmode: Some("none".to_owned()), value: None })
         .overlay_volumes([workspace(place)])
         .mounts(mounts(place))
         .drop_capabilities(["all"])
         .no_new_privilages(true)
-        .r_limits([limit("nofile", size.files_max), limit("nproc", size.processes_max)])
-        .resource_limits(resources(size))
+        .r_limits([limit("nofile", files_max(size, runtime)), limit("nproc", size.processes_max)])
+        .resource_limits(resources(size, runtime))
         .remove(true);
     if runtime.is_krun {
+        // Always both: what an image says of its microVM counts only where nothing is said here.
         let annotations =
             [("krun.cpus", size.cpus.to_string()), ("krun.ram_mib", size.memory_mib.to_string())];
         options = options.annotations(annotations);
@@ -64,6 +56,29 @@ pub(super) async fn create(
     let options = mapped(options, place).build();
     let created = within("make a container", service.api().containers().create(&options)).await?;
     Ok(created.id)
+}
+
+/// The variables that there are at first: an image's own count, but not against ours.
+fn variables(image: Option<&MountedImage>) -> Vec<(String, String)> {
+    let own = [("HOME", HOME_PATH), ("LANG", "C.UTF-8"), ("TERM", "dumb")];
+    let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let path = ("PATH".to_owned(), "/usr/local/bin:/usr/bin:/bin".to_owned());
+    let of_image = image.map(|image| image.variables.as_slice()).unwrap_or_default();
+    let of_image = of_image.iter().filter_map(|variable| variable.split_once('='));
+    let of_image = of_image.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    std::iter::once(path).chain(of_image).chain(own).collect()
+}
+
+/// The runtime that podman says it used, if it says so.
+pub(super) async fn runtime_used(service: &PodmanService, id: &str) -> Option<String> {
+    let inspected = within("inspect the container", service.api().containers().get(id).inspect()).await;
+    match inspected {
+        Ok(inspected) => inspected.oci_runtime,
+        Err(error) => {
+            tracing::debug!(%error, "the runtime is not known");
+            None
+        }
+    }
 }
 
 /// Attaches to a container that has been made, starts it, and gives the stream to its guest.
@@ -125,48 +140,18 @@ pub(super) async fn remove(service: &PodmanService, id: &str) -> Result<(), Sand
     })
 }
 
-fn workspace(place: &Place) -> OverlayVolume {
-    OverlayVolume {
-        destination: Some(WORKSPACE_PATH.to_owned()),
-        source: Some(place.workspace.display().to_string()),
-        options: Some(vec![
-            format!("upperdir={}", place.upper.display()),
-            format!("workdir={}", place.work.display()),
-        ]),
-    }
-}
-
-fn mounts(place: &Place) -> Vec<ContainerMount> {
-    let read_only = |path: &str| bind(Path::new(path), path, &["ro", "rbind", "nosuid", "nodev"]);
-    let tools = std::iter::once("/usr").chain(ETC).filter(|path| Path::new(path).exists()).map(read_only);
-    let home = bind(&place.home, HOME_PATH, &["rw", "rbind", "nosuid", "nodev"]);
-    tools.chain([home, temporary("/tmp")]).collect()
-}
-
-fn bind(source: &Path, destination: &str, options: &[&str]) -> ContainerMount {
-    mount("bind", Some(source.display().to_string()), destination, options)
-}
-
-fn temporary(destination: &str) -> ContainerMount {
-    mount("tmpfs", Some("tmpfs".to_owned()), destination, &["rw", "nosuid", "nodev", "mode=1777"])
-}
-
-fn mount(kind: &str, source: Option<String>, destination: &str, options: &[&str]) -> ContainerMount {
-    ContainerMount {
-        _type: Some(kind.to_owned()),
-        source,
-        destination: Some(destination.to_owned()),
-        options: Some(options.iter().map(|option| (*option).to_owned()).collect()),
-        gid_mappings: None,
-        uid_mappings: None,
-    }
-}
-
 fn limit(kind: &str, most: u64) -> PosixRlimit {
     PosixRlimit { type_: Some(kind.to_owned()), soft: Some(most), hard: Some(most) }
 }
 
-fn resources(size: Size) -> LinuxResources {
+/// A microVM's monitor keeps a file open for every one that was looked at inside, so it gets as many as this machine
+/// allows. The limit of a process inside is its own kernel's business.
+fn files_max(size: Size, runtime: &Runtime) -> u64 {
+    let allowed = rustix::process::getrlimit(rustix::process::Resource::Nofile).maximum;
+    if runtime.is_krun { allowed.unwrap_or(MICROVM_FILES_MAX).min(MICROVM_FILES_MAX) } else { size.files_max }
+}
+
+fn resources(size: Size, runtime: &Runtime) -> LinuxResources {
     let bytes = i64::try_from(size.memory_mib << 20).unwrap_or(i64::MAX);
     LinuxResources {
         memory: Some(LinuxMemory {
@@ -186,36 +171,14 @@ fn resources(size: Size) -> LinuxResources {
         hugepage_limits: None,
         network: None,
         rdma: None,
-        unified: None,
+        unified: (runtime.is_krun && Path::new("/sys/fs/cgroup/cgroup.controllers").exists())
+            .then(|| HashMap::from([("memory.max".to_owned(), monitor_memory_bytes(size).to_string())])),
     }
 }
 
-/// The agent is an ordinary user inside and the workspace's owner outside, so that what it writes belongs to the user,
-/// and it has the rights of nobody else.
-fn mapped(options: ContainerCreateOptsBuilder, place: &Place) -> ContainerCreateOptsBuilder {
-    if !place.rootful {
-        let value = Some(format!("uid={USER},gid={USER}"));
-        return options.user_namespace(Namespace { nsmode: Some("keep-id".to_owned()), value });
-    }
-    let map = |owner: u32| {
-        let id = |inside, outside, size| IdMap {
-            container_id: Some(i64::from(inside)),
-            host_id: Some(i64::from(outside)),
-            size: Some(i64::from(size)),
-        };
-        // Above every ordinary user's ids, so that nobody else's file is theirs.
-        let base = 1 << 20;
-        vec![id(0, base, USER), id(USER, owner, 1), id(USER + 1, base + USER + 1, IDS - USER - 1)]
-    };
-    let (user, group) = place.owner;
-    options.user_namespace(Namespace { nsmode: Some("private".to_owned()), value: None }).id_mappings(
-        IdMappingOptions {
-            auto_user_ns: None,
-            auto_user_ns_opts: None,
-            uid_map: Some(map(user)),
-            gid_map: Some(map(group)),
-            host_uid_mapping: Some(false),
-            host_gid_mapping: Some(false),
-        },
-    )
+/// What a microVM may take of this machine: its own memory, what is in its `/tmp`, which is a folder of this machine, and
+/// what its monitor needs. Without this its control group would have the limit that older versions of krun make its
+/// memory from, and a command that uses all of that would be the end of the whole microVM and not of the command.
+fn monitor_memory_bytes(size: Size) -> u64 {
+    (size.memory_mib + SANDBOX_TEMPORARY_MIB + MICROVM_MONITOR_MIB) << 20
 }

@@ -19,16 +19,16 @@ impl SandboxError {
     /// Something that podman said. Its `Error` must not be cloned (it recurses for ever), so it becomes text here.
     pub(super) fn of_podman(doing: &str, error: &podman_api::Error) -> Self {
         let said = error.to_string();
-        let remedy = if said.contains("overlay") {
+        let mut what = format!("podman could not {doing}: {said}");
+        let remedy = if said.to_lowercase().contains("no space left") {
+            "free some space on the disks that hold Airlock's state and podman's storage"
+        } else if said.contains("upperdir=") {
+            what = format!("the copy-on-write view of the workspace cannot be mounted: {what}");
             "the folder for Airlock's state must be on a file system that can be an overlay's upper layer, such as ext4, \
              xfs or btrfs: set XDG_STATE_HOME to a folder on one"
-        } else if said.contains("no such image") || said.contains("image not known") {
-            "pull the image with podman, or leave `image` out of your config.toml to use your system's own tools"
-        } else if said.contains("No space left") {
-            "free some space on the disk that holds Airlock's state"
         } else {
             "try `podman info` and see what it says"
         };
-        Self::new(format!("podman could not {doing}: {said}"), remedy)
+        Self::new(what, remedy)
     }
 }

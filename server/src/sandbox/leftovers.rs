@@ -11,9 +11,11 @@ const SESSION: &str = "airlock.session";
 const FOLDER: &str = "airlock-podman-";
 /// The name of a service's socket.
 pub(super) const SOCKET: &str = "podman.sock";
+/// A file that conmon writes where it stands when a container's memory ran out.
+const OUT_OF_MEMORY: &str = "oom";
 
 /// What names a server: its process and when that began, since a process id is used again.
-fn owner() -> String {
+pub(super) fn owner() -> String {
     let pid = std::process::id();
     format!("{pid}@{}", began(pid).unwrap_or_default())
 }
@@ -29,7 +31,7 @@ pub(super) fn folder_prefix() -> String {
 }
 
 /// Ends the podman services of servers that are gone, and removes their sockets. The folder they are looked for in may
-/// be `/tmp`, so nothing is touched whose name is not exactly one of ours, and nothing but the socket is removed.
+/// be `/tmp`, so nothing is touched whose name is not exactly one of ours, and nothing but what we know is removed.
 pub(super) fn remove_services(base: &Path) {
     let names = match storage::names_with_prefix(base, FOLDER) {
         Ok(names) => names,
@@ -41,8 +43,9 @@ pub(super) fn remove_services(base: &Path) {
             // It may have ended by itself meanwhile.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
-        let removed =
-            storage::remove(&folder.join(SOCKET)).and_then(|()| storage::remove_empty_folder(&folder));
+        let ours = [SOCKET, OUT_OF_MEMORY].map(|name| folder.join(name));
+        let removed = ours.iter().try_for_each(|file| storage::remove(file));
+        let removed = removed.and_then(|()| storage::remove_empty_folder(&folder));
         if let Err(error) = removed {
             tracing::warn!(folder = %folder.display(), %error, "a leftover folder cannot be removed");
         }
@@ -88,16 +91,25 @@ pub(super) async fn remove(service: &PodmanService) {
     }
 }
 
-fn lives(owner: &str) -> bool {
+/// Whether the server that is named still runs.
+pub(super) fn lives(owner: &str) -> bool {
     let Some((pid, time)) = owner.split_once('@') else { return false };
     pid.parse().ok().and_then(began).is_some_and(|now| now == time)
 }
 
-/// When a process began, in the kernel's own count.
+/// When a process that still runs began, in the kernel's own count.
 fn began(pid: u32) -> Option<String> {
-    let stat = storage::read_text(Path::new(&format!("/proc/{pid}/stat")), 4 << 10).ok()??;
-    // The name may hold anything, also spaces and brackets; what follows the last bracket is numbers.
-    stat.rsplit_once(')')?.1.split_whitespace().nth(19).map(str::to_owned)
+    began_of_stat(&storage::read_text(Path::new(&format!("/proc/{pid}/stat")), 4 << 10).ok()??)
+}
+
+fn began_of_stat(stat: &str) -> Option<String> {
+    // The name may hold anything, also spaces and brackets; what follows the last bracket is plain words.
+    let mut words = stat.rsplit_once(')')?.1.split_whitespace();
+    // Dead, and nobody has waited for it yet: some containers have nobody who ever does.
+    if matches!(words.next()?, "Z" | "X") {
+        return None;
+    }
+    words.nth(18).map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -111,6 +123,13 @@ mod tests {
         let (pid, time) = owner.split_once('@').unwrap();
         assert!(!lives(&format!("{pid}@{time}0")));
         assert!(!lives("999999999@1") && !lives("nonsense"));
+    }
+
+    #[test]
+    fn a_dead_process_that_nobody_waited_for_does_not_live() {
+        let stat = |state: &str| format!("7 (a) b) {state} 1{} 77 0", " 0".repeat(17));
+        assert_eq!(began_of_stat(&stat("S")).as_deref(), Some("77"));
+        assert_eq!(began_of_stat(&stat("Z")), None);
     }
 
     #[test]
@@ -130,6 +149,7 @@ mod tests {
         for folder in [&ours, &full] {
             std::fs::create_dir(folder).unwrap();
             std::fs::write(folder.join(SOCKET), "").unwrap();
+            std::fs::write(folder.join(OUT_OF_MEMORY), "").unwrap();
         }
         std::fs::write(full.join("precious"), "").unwrap();
         remove_services(base.path());

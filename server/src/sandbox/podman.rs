@@ -5,41 +5,41 @@
 
 use super::error::SandboxError;
 use super::leftovers;
+use super::podman_program::PodmanProgram;
 use super::runtime::Runtime;
+use super::service_process::ServiceProcess;
 use crate::environment::Environment;
 use crate::limits::{PODMAN_ANSWER_MAX_MS, PODMAN_START_MAX_MS};
 use podman_api::Podman;
 use std::path::Path;
-use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
 
 /// A running service. It ends when this is dropped.
 pub(super) struct PodmanService {
+    program: PodmanProgram,
     api: Podman,
     runtime: Runtime,
+    process: ServiceProcess,
     /// Holds the socket.
     _folder: TempDir,
-    _process: Child,
 }
 
 impl PodmanService {
     /// Starts a service and waits until it answers.
     pub(super) async fn start(environment: &Environment, runtime: &Runtime) -> Result<Self, SandboxError> {
-        let podman = environment.program("podman").ok_or_else(|| {
-            SandboxError::new(
-                "podman is not installed",
-                "install it: `sudo apt install podman crun uidmap` on Debian and Ubuntu, `sudo dnf install podman` on Fedora",
-            )
-        })?;
+        let program = PodmanProgram::find(environment)?;
         let folder = private_folder(environment)?;
         let socket = folder.path().join(leftovers::SOCKET);
-        let process = spawn(&podman, runtime, &socket)?;
+        let process = ServiceProcess::start(&program, runtime, &socket)?;
         let mut service =
-            Self { api: Podman::unix(&socket), runtime: runtime.clone(), _folder: folder, _process: process };
+            Self { program, api: Podman::unix(&socket), runtime: runtime.clone(), process, _folder: folder };
         service.until_ready(&socket).await?;
         Ok(service)
+    }
+
+    pub(super) fn program(&self) -> &PodmanProgram {
+        &self.program
     }
 
     pub(super) fn api(&self) -> &Podman {
@@ -57,8 +57,7 @@ impl PodmanService {
                 if socket.exists() && self.api.ping().await.is_ok() {
                     return Ok(());
                 }
-                if let Ok(Some(status)) = self._process.try_wait() {
-                    let what = format!("podman's service ended at once ({status})");
+                if let Some(what) = self.process.ended().await {
                     return Err(SandboxError::new(what, "try `podman info` and see what it says"));
                 }
                 tokio::time::sleep(POLL).await;
@@ -102,27 +101,4 @@ fn private_folder(environment: &Environment) -> Result<TempDir, SandboxError> {
             "free some space there",
         )
     })
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the sandbox starts podman, and nothing else is started on the host"
-)]
-fn spawn(podman: &Path, runtime: &Runtime, socket: &Path) -> Result<Child, SandboxError> {
-    let mut command = Command::new(podman);
-    command.arg("--runtime").arg(&runtime.program);
-    if !Path::new("/run/systemd/system").exists() {
-        command.args(["--cgroup-manager", "cgroupfs"]);
-    }
-    command
-        .args(["system", "service", "--time=0"])
-        .arg(format!("unix://{}", socket.display()))
-        // Podman has no use for it, and what nobody has nobody can leak.
-        .env_remove("ANTHROPIC_API_KEY")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| SandboxError::new(format!("podman cannot be started: {error}"), "install it again"))
 }

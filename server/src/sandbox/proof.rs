@@ -5,6 +5,7 @@
 
 use super::Isolation;
 use super::error::SandboxError;
+use super::place::Size;
 use crate::config::IsolationWish;
 use airlock_guest::{Hello, VERSION};
 
@@ -33,6 +34,18 @@ pub(super) fn accept(isolation: Isolation, wish: IsolationWish) -> Result<(), Sa
         )),
         _ => Ok(()),
     }
+}
+
+/// A remark when the guest has more memory than it should: where control groups cannot limit it, that is said.
+pub(super) fn memory_is_unlimited(hello: &Hello, isolation: Isolation, size: Size) -> Option<String> {
+    let is_limited = isolation == Isolation::Microvm || hello.memory_kib <= size.memory_mib << 10;
+    (!is_limited).then(|| {
+        format!(
+            "its memory is not limited to {} MiB, because the control groups of this system do not let podman do that \
+             (without root it takes cgroups v2)",
+            size.memory_mib
+        )
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::error::SandboxError;
 use crate::config::IsolationWish;
 use crate::environment::Environment;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A runtime that is installed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +34,33 @@ pub(super) fn candidates(
         (IsolationWish::Auto, Ok(krun)) => some(std::iter::once(krun).chain(plain()).collect(), None),
         (IsolationWish::Auto, Err(why)) => some(plain().collect(), Some(why)),
     }
+}
+
+/// The runtimes that did not work while another one did, and why. A start with each of them again would only take time.
+static FAILED: Mutex<Vec<(Runtime, String)>> = Mutex::new(Vec::new());
+
+/// The same runtimes, those that failed before at the end.
+pub(super) fn best_first(mut runtimes: Vec<Runtime>) -> Vec<Runtime> {
+    let failed = failed();
+    runtimes.sort_by_key(|runtime| failed.iter().any(|(other, _)| other == runtime));
+    runtimes
+}
+
+/// These did not work where another one did.
+pub(super) fn remember_failed(these: Vec<(Runtime, String)>) {
+    failed().extend(these);
+}
+
+/// Why there is no microVM, when that was found out at an earlier start and nobody said it yet.
+pub(super) fn why_no_microvm(said: &[String]) -> Option<String> {
+    let failed = failed();
+    let (_, why) = failed.iter().find(|(runtime, _)| runtime.is_krun)?;
+    let words = format!("no microVM came up: {why}");
+    (!said.contains(&words)).then_some(words)
+}
+
+fn failed() -> MutexGuard<'static, Vec<(Runtime, String)>> {
+    FAILED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn some(

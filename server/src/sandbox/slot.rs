@@ -1,8 +1,10 @@
 //! A session's sandbox: started in the background, waited for by the first tool call, and replaced when it dies.
 
-use super::{Isolation, Plan, Sandbox, SandboxError};
+use super::{Isolation, Plan, Sandbox, SandboxError, disk};
 use crate::environment::Environment;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use tokio::sync::Mutex;
 
 /// Where a session's commands run.
@@ -12,8 +14,14 @@ pub struct SandboxSlot {
     plan: Result<Plan, SandboxError>,
     /// Locked while one is started, so that every call waits for the same.
     current: Mutex<Option<Arc<Sandbox>>>,
-    tell: Box<dyn Fn(SandboxNews) + Send + Sync>,
+    /// The last one is gone, and with it what a shell keeps.
+    lost_one: AtomicBool,
+    /// When the last start failed, and why.
+    failure: Mutex<Option<(Instant, SandboxError)>>,
+    tell: Arc<Tell>,
 }
+
+type Tell = dyn Fn(SandboxNews) + Send + Sync;
 
 /// What happens to a session's sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +48,9 @@ impl SandboxSlot {
         plan: Result<Plan, SandboxError>,
         tell: impl Fn(SandboxNews) + Send + Sync + 'static,
     ) -> Arc<Self> {
-        Arc::new(Self { environment, plan, current: Mutex::new(None), tell: Box::new(tell) })
+        let (current, failure) = (Mutex::new(None), Mutex::new(None));
+        let lost_one = AtomicBool::new(false);
+        Arc::new(Self { environment, plan, current, lost_one, failure, tell: Arc::new(tell) })
     }
 
     /// A session without a sandbox, and why.
@@ -48,52 +58,124 @@ impl SandboxSlot {
         Self::new(environment, Err(why), |_| ())
     }
 
-    /// Starts the sandbox without waiting for it.
-    pub fn warm_up(self: &Arc<Self>) {
-        if self.plan.is_ok() {
-            let slot = Arc::clone(self);
-            // Whoever needs it gets the error again, from a start of its own.
-            tokio::spawn(async move { drop(slot.ready().await) });
-        }
+    /// Whether there can be one at all.
+    pub fn has_plan(&self) -> bool {
+        self.plan.is_ok()
+    }
+
+    /// The one that is there and alive. One that died is gone, and its folders are nobody's, when there is none.
+    pub async fn running(&self) -> Result<Option<Arc<Sandbox>>, SandboxError> {
+        let mut current = self.current.lock().await;
+        self.bury(&mut current).await?;
+        Ok(current.clone())
     }
 
     /// The sandbox, as soon as it takes commands. One that has died is replaced by a fresh one.
     pub async fn ready(&self) -> Result<Arc<Sandbox>, SandboxError> {
+        self.ready_after(Instant::now(), std::future::ready(())).await
+    }
+
+    /// The same for somebody who began to wait earlier, and who prepares the folders where a fresh one is started.
+    pub async fn ready_after(
+        &self,
+        asked: Instant,
+        preparation: impl Future<Output = ()>,
+    ) -> Result<Arc<Sandbox>, SandboxError> {
         let plan = self.plan.as_ref().map_err(Clone::clone)?;
         let mut current = self.current.lock().await;
-        match current.take() {
-            Some(sandbox) if !sandbox.link().is_closed() => {
-                *current = Some(Arc::clone(&sandbox));
-                return Ok(sandbox);
-            }
-            Some(dead) => {
-                let said = dead.last_words();
-                let why = if said.trim().is_empty() { String::new() } else { format!(": {}", said.trim()) };
-                (self.tell)(SandboxNews::Stopped(format!("the sandbox ended unexpectedly{why}")));
-                dead.stop().await;
-            }
-            None => {}
+        self.bury(&mut current).await?;
+        if let Some(sandbox) = &*current {
+            return Ok(Arc::clone(sandbox));
+        }
+        // A start that failed while this one waited would fail again, and might take as long.
+        if let Some((at, error)) = &*self.failure.lock().await
+            && *at >= asked
+        {
+            return Err(error.clone());
         }
         (self.tell)(SandboxNews::Starting);
+        preparation.await;
         match Sandbox::start(&self.environment, plan).await {
             Ok(sandbox) => {
                 let sandbox = Arc::new(sandbox);
+                let is_replacement = self.lost_one.swap(false, Ordering::Relaxed);
+                sandbox.is_replacement.store(is_replacement, Ordering::Relaxed);
                 let detail = sandbox.describe();
                 (self.tell)(SandboxNews::Ready { isolation: sandbox.isolation(), detail });
+                self.watch(&sandbox);
                 *current = Some(Arc::clone(&sandbox));
                 Ok(sandbox)
             }
             Err(error) => {
                 (self.tell)(SandboxNews::Failed(error.clone()));
+                *self.failure.lock().await = Some((Instant::now(), error.clone()));
                 Err(error)
             }
         }
     }
 
-    /// Ends the sandbox. It is gone when this returns.
-    pub async fn stop(&self) {
-        if let Some(sandbox) = self.current.lock().await.take() {
-            sandbox.stop().await;
+    /// Ends what is left of a sandbox that died: two must never write to the same folders.
+    async fn bury(&self, current: &mut Option<Arc<Sandbox>>) -> Result<(), SandboxError> {
+        if let Some(dead) = current.as_ref().filter(|sandbox| sandbox.link().is_closed()) {
+            tell_end(dead, &*self.tell);
+            dead.stop().await.inspect_err(|error| (self.tell)(SandboxNews::Failed(error.clone())))?;
+            self.lost_one.store(true, Ordering::Relaxed);
+            *current = None;
         }
+        Ok(())
+    }
+
+    /// Ends a sandbox that fills the disk, and tells the user at once when one ends by itself.
+    fn watch(&self, sandbox: &Arc<Sandbox>) {
+        let (closed, tell) = (sandbox.link().closed(), Arc::clone(&self.tell));
+        let nearly_full = disk::nearly_full(sandbox.upper().to_owned());
+        let sandbox = Arc::downgrade(sandbox);
+        tokio::spawn(async move {
+            let why = tokio::select! {
+                () = closed => None,
+                why = nearly_full => Some(why),
+            };
+            let Some(sandbox) = sandbox.upgrade() else { return };
+            match why {
+                None => tell_end(&sandbox, &*tell),
+                Some(why) => sandbox.end_because(&why, |sandbox| tell_end(sandbox, &*tell)).await,
+            }
+        });
+    }
+
+    /// Ends the sandbox and says why; the next that is asked for is a fresh one.
+    pub async fn restart(&self, why: &str) -> Result<(), SandboxError> {
+        if self.end().await? {
+            self.lost_one.store(true, Ordering::Relaxed);
+        }
+        (self.tell)(SandboxNews::Stopped(why.to_owned()));
+        Ok(())
+    }
+
+    /// Ends the sandbox for good. It is gone when this returns, with all but what it changed.
+    pub async fn stop(&self) {
+        match (self.end().await, &self.plan) {
+            (Err(error), _) => tracing::warn!(%error, "the sandbox did not end"),
+            (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id),
+            (Ok(_), Err(_)) => {}
+        }
+    }
+
+    /// Whether there was one to end.
+    async fn end(&self) -> Result<bool, SandboxError> {
+        let mut current = self.current.lock().await;
+        if let Some(sandbox) = &*current {
+            sandbox.stop().await?;
+        }
+        Ok(current.take().is_some())
+    }
+}
+
+/// Tells the user that a sandbox has ended by itself, unless that is known.
+fn tell_end(dead: &Sandbox, tell: &Tell) {
+    if !dead.end_is_told.swap(true, Ordering::Relaxed) {
+        let said = dead.last_words();
+        let why = if said.is_empty() { String::new() } else { format!(": {said}") };
+        tell(SandboxNews::Stopped(format!("the sandbox ended unexpectedly{why}")));
     }
 }

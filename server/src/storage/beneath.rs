@@ -3,7 +3,10 @@
 //! Each name is opened relative to the handle of its folder, so a folder that is swapped for a link in between
 //! leads nowhere. Nothing here waits: a pipe or device in a file's place is reported, not read.
 
-use rustix::fs::{Dir, Mode, OFlags, openat, readlinkat};
+use rustix::fs::{
+    AtFlags, Dir, FileType, Mode, OFlags, fchmod, fchown, fgetxattr, fstat, fsync, mkdirat, mknodat, openat,
+    readlinkat, renameat, statat, symlinkat, unlinkat,
+};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -11,6 +14,10 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names in one folder that are looked at.
+const NAMES_MAX: usize = 1 << 20;
 
 /// An open folder.
 #[derive(Debug)]
@@ -31,6 +38,34 @@ pub enum Node {
     Other,
 }
 
+/// What a name in a folder is, without opening it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// What it is.
+    pub kind: Kind,
+    /// Permission bits.
+    pub mode: u32,
+    /// Its size.
+    pub bytes: u64,
+    /// When its content changed last, in nanoseconds since 1970.
+    pub modified_ns: i64,
+}
+
+/// The kinds of things in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A file.
+    File,
+    /// A folder.
+    Folder,
+    /// A symbolic link.
+    Link,
+    /// What stands in an overlay's upper layer for something that was deleted.
+    Whiteout,
+    /// A pipe, socket or device.
+    Other,
+}
+
 impl Folder {
     /// Opens a folder by its path. Links in the path itself are followed.
     #[expect(clippy::disallowed_methods, reason = "`storage` owns the disk")]
@@ -46,8 +81,7 @@ impl Folder {
             Err(Errno::NOENT) => return Ok(Node::Missing),
             // What a link answers to `NOFOLLOW`: LOOP on Linux and macOS, MLINK on FreeBSD.
             Err(Errno::LOOP | Errno::MLINK) => {
-                let target = readlinkat(&self.0, name, Vec::new())?;
-                return Ok(Node::Link(OsString::from_vec(target.into_bytes())));
+                return self.link(name).map(Node::Link);
             }
             // A socket.
             Err(Errno::NXIO) => return Ok(Node::Other),
@@ -61,6 +95,57 @@ impl Folder {
         } else {
             Node::Other
         })
+    }
+
+    /// What one name of this folder is; `None` when there is nothing.
+    pub fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
+        let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Whiteout,
+            _ => Kind::Other,
+        };
+        Ok(Some(Facts {
+            kind,
+            mode: stat.st_mode & 0o7777,
+            bytes: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified_ns: stat
+                .st_mtime
+                .saturating_mul(1_000_000_000)
+                .saturating_add(stat.st_mtime_nsec as i64),
+        }))
+    }
+
+    /// What a symbolic link in this folder says.
+    pub fn link(&self, name: &OsStr) -> io::Result<OsString> {
+        Ok(OsString::from_vec(readlinkat(&self.0, name, Vec::new())?.into_bytes()))
+    }
+
+    /// The folder that holds what is at a relative path, and the path's last name. `None` when there is no such folder,
+    /// or a link on the way.
+    pub fn parent_of<'a>(&self, path: &'a Path) -> io::Result<Option<(Self, &'a OsStr)>> {
+        let Some(name) = path.file_name() else {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain path"));
+        };
+        match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+            None => Ok(Some((Self(self.0.try_clone()?), name))),
+            Some(parent) => match self.node_beneath(parent)? {
+                Some(Node::Folder(folder)) => Ok(Some((folder, name))),
+                _ => Ok(None),
+            },
+        }
+    }
+
+    /// Whether this folder has an extended attribute with this value.
+    pub fn has_attribute(&self, name: &str, value: &[u8]) -> bool {
+        let mut buffer = [0; 8];
+        fgetxattr(&self.0, name, &mut buffer).is_ok_and(|length| buffer.get(..length) == Some(value))
     }
 
     /// The names in this folder, sorted; more than `limit` of them are an error.
@@ -81,8 +166,18 @@ impl Folder {
         Ok(names)
     }
 
-    /// Opens what is at a relative path, following no link on the way.
+    /// Opens what is at a relative path, following no link on the way. A link on the way is shown instead.
     pub fn node_at(&self, path: &Path) -> io::Result<Node> {
+        self.walk(path).map(|(node, _)| node)
+    }
+
+    /// Opens what is at a relative path; `None` when a link or a file stands on the way.
+    fn node_beneath(&self, path: &Path) -> io::Result<Option<Node>> {
+        self.walk(path).map(|(node, whole)| whole.then_some(node))
+    }
+
+    /// What is at a path, or what ends the way to it, and whether the whole way was gone.
+    fn walk(&self, path: &Path) -> io::Result<(Node, bool)> {
         let mut components = path.components().peekable();
         let mut inner: Option<Self> = None;
         while let Some(component) = components.next() {
@@ -91,15 +186,134 @@ impl Folder {
             };
             let node = inner.as_ref().unwrap_or(self).node(name)?;
             if components.peek().is_none() {
-                return Ok(node);
+                return Ok((node, true));
             }
             match node {
                 Node::Folder(folder) => inner = Some(folder),
-                Node::Link(target) => return Ok(Node::Link(target)),
-                _ => return Ok(Node::Missing),
+                Node::Link(target) => return Ok((Node::Link(target), false)),
+                _ => return Ok((Node::Missing, false)),
             }
         }
-        Ok(Node::Missing)
+        Ok((Node::Missing, true))
+    }
+}
+
+/// Changing what is in a folder. Nothing is written through a link: whatever stands at a name is replaced.
+impl Folder {
+    /// Puts a file in the place of whatever file or link has this name, in one step: others see the old one or the new.
+    pub fn replace_file(
+        &self,
+        name: &OsStr,
+        mode: u32,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.in_one_step(name, |temporary| {
+            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+            let mut file = File::from(openat(&self.0, temporary, flags, Mode::from_raw_mode(0o600))?);
+            write(&mut file)?;
+            self.own(&file)?;
+            fchmod(&file, Mode::from_raw_mode(mode))?;
+            file.sync_all()
+        })
+    }
+
+    /// Puts a symbolic link in the place of whatever file or link has this name.
+    pub fn replace_link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        self.in_one_step(name, |temporary| Ok(symlinkat(target, &self.0, temporary)?))
+    }
+
+    /// Removes a file or a link; one that is not there is no error.
+    pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        match unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) => Ok(fsync(&self.0)?),
+            Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sets the permission bits of a file.
+    pub fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        match self.node(name)? {
+            Node::File(file) => Ok(fchmod(file, Mode::from_raw_mode(mode))?),
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file")),
+        }
+    }
+
+    /// Makes what stands in an overlay's upper layer for something that was deleted.
+    pub fn make_whiteout(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mknodat(&self.0, name, FileType::CharacterDevice, Mode::empty(), 0)?)
+    }
+
+    /// Removes a folder in which nothing is.
+    pub fn remove_empty_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes a folder in which there are only folders, down to this depth. A file in it is an error.
+    pub fn remove_empty_tree(&self, name: &OsStr, depth_max: usize) -> io::Result<()> {
+        if let Node::Folder(folder) = self.node(name)?
+            && depth_max > 0
+        {
+            for inner in folder.names(NAMES_MAX)? {
+                folder.remove_empty_tree(&inner, depth_max - 1)?;
+            }
+        }
+        self.remove_empty_folder(name)
+    }
+
+    /// Opens the folder at a relative path and makes what is missing of it. A link or a file on the way is an error.
+    pub fn make_folders(&self, path: &Path) -> io::Result<Self> {
+        let mut folder = Self(self.0.try_clone()?);
+        for component in path.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain path"));
+            };
+            folder = match folder.node(name)? {
+                Node::Folder(inner) => inner,
+                Node::Missing => folder.make_folder(name)?,
+                _ => {
+                    let why = format!("{} stands where a folder is needed", name.display());
+                    return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+                }
+            };
+        }
+        Ok(folder)
+    }
+
+    fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
+        match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(&self.0, name, flags, Mode::empty())?;
+        self.own(&made)?;
+        Ok(Self(made))
+    }
+
+    /// As root, what we make belongs to whom this folder belongs to.
+    fn own(&self, made: impl std::os::fd::AsFd) -> io::Result<()> {
+        if rustix::process::geteuid().is_root() {
+            let folder = fstat(&self.0)?;
+            let (user, group) =
+                (rustix::fs::Uid::from_raw(folder.st_uid), rustix::fs::Gid::from_raw(folder.st_gid));
+            fchown(made, Some(user), Some(group))?;
+        }
+        Ok(())
+    }
+
+    fn in_one_step(&self, name: &OsStr, make: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let temporary = OsString::from(format!(".airlock-{}-{number}.tmp", std::process::id()));
+        // One of this name can only be what a process with our id left behind when it was killed.
+        let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
+        let made = make(&temporary).and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
+        if made.is_err() {
+            let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
+            return made;
+        }
+        Ok(fsync(&self.0)?)
     }
 }
 

@@ -60,8 +60,9 @@ fn default_timeout() -> u64 {
 async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
     let Input { command, timeout_s, background } = parse(input)?;
     let sandbox = sandbox(context).await?;
+    let fresh = if sandbox.take_replacement_note() { FRESH } else { "" };
     let exec = Exec { command, timeout_ms: timeout_s * 1000, background };
-    let broken = |error| failed(&LinkError::Broken(error));
+    let broken = |error| failed(&sandbox, &LinkError::Broken(error));
     let mut stream = sandbox.link().call(&Call::Exec(exec)).await.map_err(broken)?;
     let mut output = Output::default();
     let mut stopped = false;
@@ -73,22 +74,26 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
                 stream.cancel().await.map_err(broken)?;
                 continue;
             }
-            said = stream.next() => said.map_err(|error| failed(&error))?,
+            said = stream.next() => said.map_err(|error| failed(&sandbox, &error))?,
         };
         match said {
             Said::Stdout(bytes) => context.progress.show(output.stdout.take(&bytes)).await,
             Said::Stderr(bytes) => context.progress.show(output.stderr.take(&bytes)).await,
-            Said::Answer(Answer::Exited(exited)) => return Ok(output.outcome(&exited, timeout_s)),
-            Said::Answer(Answer::Started(job)) => return Ok(started(&job)),
+            Said::Answer(Answer::Exited(exited)) => return Ok(output.outcome(&exited, timeout_s, fresh)),
+            Said::Answer(Answer::Started(job)) => return Ok(started(&job, fresh)),
             Said::Answer(other) => return Err(unexpected(&other)),
             Said::Data(_) => {}
         }
     }
 }
 
-fn started(job: &Job) -> ToolOutcome {
-    let log = job.log.as_deref().unwrap_or_default();
-    ToolOutcome::text(format!("started in the background as process {}; its output goes to {log}", job.pid))
+/// Stands before the first result of a sandbox that took the place of one that died.
+const FRESH: &str = "[the sandbox was started afresh: the shell is at /workspace with its first environment, /tmp is empty, nothing \
+                     runs in the background; files of the workspace are as they were left]\n";
+
+fn started(job: &Job, fresh: &str) -> ToolOutcome {
+    let (pid, log) = (job.pid, job.log.as_deref().unwrap_or_default());
+    ToolOutcome::text(format!("{fresh}started in the background as process {pid}; its output goes to {log}"))
 }
 
 /// What a command said.
@@ -124,10 +129,10 @@ impl Collected {
 }
 
 impl Output {
-    fn outcome(self, exited: &Exited, timeout_s: u64) -> ToolOutcome {
+    fn outcome(self, exited: &Exited, timeout_s: u64, fresh: &str) -> ToolOutcome {
         let stdout = self.stdout.whole(exited.stdout_left_out);
         let stderr = self.stderr.whole(exited.stderr_left_out);
-        let mut text = stdout;
+        let mut text = format!("{fresh}{stdout}");
         if !stderr.is_empty() {
             let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             text.push_str(&format!("{newline}[stderr]\n{stderr}"));
@@ -141,7 +146,11 @@ impl Output {
             exited.duration_ms as f64 / 1000.0
         ));
         for job in &exited.left_running {
-            text.push_str(&format!("\n[still running: process {}: {}]", job.pid, job.command));
+            text.push_str(&format!(
+                "\n[still running: process {}: {}]",
+                job.pid,
+                job.command.replace('\n', " ")
+            ));
         }
         ToolOutcome {
             is_error: exited.code != Some(0),

@@ -16,7 +16,7 @@ pub use registry::Registry;
 
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
-use crate::sandbox::SandboxSlot;
+use crate::view::SessionView;
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
@@ -45,8 +45,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Takes live output.
     pub progress: Progress,
-    /// Where commands run.
-    pub sandbox: Arc<SandboxSlot>,
+    /// Where commands run, and what they see.
+    pub view: Arc<SessionView>,
 }
 
 /// Where a running tool's live output goes.

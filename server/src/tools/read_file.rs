@@ -81,7 +81,7 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
         }
     };
     let (answer, image) = match context.cancel.run_until_cancelled(read).await {
-        Some(result) => result.map_err(|error: LinkError| failed(&error))?,
+        Some(result) => result.map_err(|error: LinkError| failed(&sandbox, &error))?,
         None => return Err(ToolOutcome::error("stopped by the user")),
     };
     match answer {

@@ -129,6 +129,7 @@ mod tests {
     use crate::environment::Environment;
     use crate::sandbox::{SandboxError, SandboxSlot};
     use crate::tools::{Progress, built_in};
+    use crate::view::SessionView;
     use futures::future::BoxFuture;
     use serde_json::json;
     use tokio_util::sync::CancellationToken;
@@ -154,10 +155,10 @@ mod tests {
         ToolContext {
             cancel: CancellationToken::new(),
             progress: Progress::nowhere(),
-            sandbox: SandboxSlot::none(
+            view: SessionView::none(SandboxSlot::none(
                 Environment::for_test(std::path::Path::new("/nowhere"), &[]),
                 SandboxError::new("it is a test", "do nothing"),
-            ),
+            )),
         }
     }
 

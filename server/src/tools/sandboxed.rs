@@ -26,7 +26,7 @@ pub(super) fn path(untrusted_path: &str) -> Result<String, ToolOutcome> {
 
 /// The sandbox; without one, an error that the model can read.
 pub(super) async fn sandbox(context: &ToolContext) -> Result<Arc<Sandbox>, ToolOutcome> {
-    context.sandbox.ready().await.map_err(|error| {
+    context.view.ready().await.map_err(|error| {
         let text = format!(
             "there is no sandbox, so nothing can run: {error}. Answer without tools, and tell the user what is missing"
         );
@@ -44,20 +44,24 @@ pub(super) async fn ask(
     let asked = context.cancel.run_until_cancelled(sandbox.link().ask(call, content)).await;
     match asked {
         Some(Ok(answer)) => Ok(answer),
-        Some(Err(error)) => Err(failed(&error)),
+        Some(Err(error)) => Err(failed(&sandbox, &error)),
         None => Err(ToolOutcome::error("stopped by the user")),
     }
 }
 
 /// What the guest or the link said, for the model.
-pub(super) fn failed(error: &LinkError) -> ToolOutcome {
-    match error {
-        LinkError::Refused(why) => ToolOutcome::error(why.clone()),
-        LinkError::Broken(_) => ToolOutcome::error(
-            "the sandbox ended in the middle of this call, perhaps because it ran out of memory or was killed from \
-             inside. The next call gets a fresh one; files of the workspace are as they were left",
-        ),
-    }
+pub(super) fn failed(sandbox: &Sandbox, error: &LinkError) -> ToolOutcome {
+    let LinkError::Broken(_) = error else { return ToolOutcome::error(error.to_string()) };
+    let why = match sandbox.last_words() {
+        said if said.is_empty() => {
+            "perhaps because it ran out of memory or was killed from inside".to_owned()
+        }
+        said => said,
+    };
+    ToolOutcome::error(format!(
+        "the sandbox ended in the middle of this call: {why}. The next call gets a fresh one; files of the workspace are \
+         as they were left, what ran in the background is gone"
+    ))
 }
 
 /// An answer that does not fit its call.

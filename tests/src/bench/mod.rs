@@ -1,7 +1,9 @@
 //! The numbers that Airlock promises, measured on the real binary.
 
+mod changes;
 mod chunks;
 mod memory;
+mod sandboxes;
 mod start;
 pub mod table;
 
@@ -18,6 +20,8 @@ pub struct Measure {
 pub async fn all() -> Vec<Measure> {
     let mut measures = vec![start::initialize().await, chunks::latency().await];
     measures.extend(memory::resident().await);
+    measures.extend(sandboxes::all().await);
+    measures.push(changes::listing().await);
     measures
 }
 

@@ -53,6 +53,18 @@ impl Home {
         path
     }
 
+    /// The variables that lead a program here.
+    pub fn variables(&self) -> [(&'static str, PathBuf); 6] {
+        [
+            ("HOME", self.path().to_owned()),
+            ("XDG_CONFIG_HOME", self.config()),
+            ("XDG_STATE_HOME", self.state()),
+            ("XDG_DATA_HOME", self.data()),
+            ("XDG_CACHE_HOME", self.cache()),
+            ("XDG_RUNTIME_DIR", self.runtime()),
+        ]
+    }
+
     /// `XDG_CONFIG_HOME`.
     pub fn config(&self) -> PathBuf {
         self.path().join(".config")

@@ -2,6 +2,7 @@
 
 use super::home::Home;
 use crate::airlock_binary::airlock_binary;
+use crate::ordinary_user::OrdinaryUser;
 use crate::scripted_claude::ScriptedClaude;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -86,6 +87,14 @@ impl EditorOptions {
         self
     }
 
+    /// The real binary, started by this user in a home of theirs.
+    pub fn user(mut self, user: &OrdinaryUser, home: &Home) -> Self {
+        let words = user.words(&OrdinaryUser::binary(home), &["lsp"]);
+        self.binary = Some(PathBuf::from(&words[0]));
+        self.arguments = words[1..].to_vec();
+        self.home(home)
+    }
+
     /// Starts another program than the real binary.
     pub fn program(mut self, binary: impl Into<PathBuf>, arguments: &[&str]) -> Self {
         self.binary = Some(binary.into());
@@ -102,12 +111,7 @@ impl EditorOptions {
             .current_dir(self.home.workspace())
             .env_clear()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .env("HOME", self.home.path())
-            .env("XDG_CONFIG_HOME", self.home.config())
-            .env("XDG_STATE_HOME", self.home.state())
-            .env("XDG_DATA_HOME", self.home.data())
-            .env("XDG_CACHE_HOME", self.home.cache())
-            .env("XDG_RUNTIME_DIR", self.home.runtime())
+            .envs(self.home.variables())
             .envs(&self.environment);
         command
     }

@@ -4,7 +4,7 @@
 
 use super::framing;
 use super::inbox::{Contents, Inbox};
-use crate::deadline::DEADLINE;
+use crate::deadline::deadline;
 use serde_json::{Value, json};
 use std::io::{BufReader, Read, Write};
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -139,7 +139,7 @@ impl Wire {
             None if contents.ended => Some(Err("the server's output ended")),
             None => None,
         });
-        let missed = match tokio::time::timeout(DEADLINE, taken).await {
+        let missed = match tokio::time::timeout(deadline(), taken).await {
             Ok(Ok(message)) => return message,
             Ok(Err(why)) => why,
             Err(_) => "the deadline passed",
@@ -200,7 +200,7 @@ impl Wire {
     /// Waits until the server's output has ended.
     pub(super) async fn output_ended(&self) {
         let ended = self.inbox.wait(|contents| contents.ended.then_some(()));
-        if tokio::time::timeout(DEADLINE, ended).await.is_err() {
+        if tokio::time::timeout(deadline(), ended).await.is_err() {
             panic!("the server's output never ended\n{}", self.report());
         }
     }

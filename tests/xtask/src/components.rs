@@ -1,6 +1,7 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
+use crate::lab;
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
@@ -19,16 +20,27 @@ pub(crate) fn cache() -> Result<PathBuf> {
 pub(crate) fn set_up() -> Result<()> {
     python_sdk()?;
     tmux()?;
-    podman()
+    git()?;
+    podman()?;
+    lab::set_up()
+}
+
+/// The user's git, with its server for HTTP.
+fn git() -> Result<()> {
+    if run(Command::new("git").arg("--version")).is_ok() {
+        return Ok(());
+    }
+    apt(&["git"])
 }
 
 /// Podman, the runtimes that it starts containers with, and what a user without root needs.
 fn podman() -> Result<()> {
     let there = |program: &str| run(Command::new(program).arg("--version")).is_ok();
-    if there("podman") && there("runc") && there("crun") {
+    let maps_ids = PathBuf::from("/usr/bin/newuidmap").exists();
+    if there("podman") && there("runc") && there("crun") && there("fuse-overlayfs") && maps_ids {
         return Ok(());
     }
-    apt(&["podman", "crun", "runc", "conmon", "uidmap", "fuse-overlayfs", "slirp4netns"])
+    apt(&["podman", "crun", "runc", "conmon", "uidmap", "passwd", "fuse-overlayfs", "slirp4netns"])
 }
 
 /// The terminal that `airlock chat` is tried in.
@@ -61,7 +73,7 @@ fn python_sdk() -> Result<()> {
 }
 
 /// Installs Debian packages; a machine without apt or root is told what to install instead.
-fn apt(packages: &[&str]) -> Result<()> {
+pub(crate) fn apt(packages: &[&str]) -> Result<()> {
     let install = || -> Result<()> {
         run(Command::new("apt-get").args(["update", "-qq"]))?;
         run(Command::new("apt-get")

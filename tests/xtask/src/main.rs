@@ -6,6 +6,7 @@
 
 mod bench_command;
 mod components;
+mod lab;
 mod test_command;
 
 use clap::{Parser, Subcommand};

@@ -10,7 +10,7 @@ pub(super) fn edit(path: &Path, edit: &Edit) -> io::Result<Answer> {
         return Err(io::Error::other("it is not a text"));
     };
     let edited = replace_all(&text, &edit.edits).map_err(io::Error::other)?;
-    text_file::replace(path, edited.as_bytes(), None)?;
+    text_file::replace(path, edited.as_bytes())?;
     Ok(Answer::Done { note: format!("{} replacements made", edit.edits.len()) })
 }
 

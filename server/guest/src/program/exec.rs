@@ -52,7 +52,8 @@ pub(super) async fn run(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) ->
     };
     output.last_words(stream).await?;
     prepared.keep_state();
-    let left_running = guest.jobs.left_by(&prepared.call);
+    guest.jobs.remember(&prepared.call);
+    let left_running = guest.jobs.running();
     let (stdout_left_out, stderr_left_out) = output.finish(stream).await?;
     Ok(Answer::Exited(Exited {
         code: ended.code,

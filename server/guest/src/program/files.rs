@@ -1,4 +1,4 @@
-//! Files: read, written, put, removed.
+//! Files: read and written.
 
 use super::text_file::{self, Content};
 use crate::words::{Answer, READ_MAX_BYTES, Read, Text};
@@ -49,29 +49,7 @@ fn image_type(bytes: &[u8]) -> Option<&'static str> {
 
 pub(super) fn write(path: &Path, content: &[u8]) -> io::Result<Answer> {
     let existed = path.exists();
-    text_file::replace(path, content, None)?;
+    text_file::replace(path, content)?;
     let note = if existed { "replaced" } else { "created" };
     Ok(Answer::Done { note: format!("{note}, {} bytes", content.len()) })
-}
-
-pub(super) fn put(path: &Path, content: &[u8], mode: u32) -> io::Result<Answer> {
-    // The workspace may have a file now where the sandbox has a folder.
-    if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        remove(path)?;
-    }
-    text_file::replace(path, content, Some(mode))?;
-    Ok(Answer::Done { note: "put".to_owned() })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
-pub(super) fn remove(path: &Path) -> io::Result<Answer> {
-    let removed = match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_dir() => std::fs::remove_dir_all(path),
-        Ok(_) => std::fs::remove_file(path),
-        Err(error) => Err(error),
-    };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(Answer::Done { note: "removed".to_owned() }),
-    }
 }

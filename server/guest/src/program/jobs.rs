@@ -9,13 +9,11 @@ use std::sync::{Mutex, PoisonError};
 pub(super) struct Jobs(Mutex<Vec<(String, Option<String>)>>);
 
 impl Jobs {
-    /// Remembers a call that may have left something, and tells what.
-    pub(super) fn left_by(&self, call: &str) -> Vec<Job> {
-        let left = jobs_of(call, None);
-        if !left.is_empty() {
+    /// Remembers a call if it has left something running.
+    pub(super) fn remember(&self, call: &str) {
+        if !marked(call).is_empty() {
             self.add(call, None);
         }
-        left
     }
 
     /// Remembers a call that was started in the background.

@@ -13,6 +13,7 @@ mod jobs;
 mod list;
 pub mod privileges;
 mod processes;
+mod put;
 mod search;
 mod serve;
 mod shell;

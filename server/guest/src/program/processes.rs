@@ -35,6 +35,10 @@ pub(super) struct Started {
 /// The variable that marks every process of a call, also those that left its process group.
 pub(super) const MARK: &str = "AIRLOCK_CALL";
 
+/// What is started is bash, and where it is started is the workspace.
+const MISSING: &str =
+    "there is no bash in the sandbox, so no command can run: it takes an image that has one";
+
 impl Processes {
     /// The processes of this program: there is one reaper, for it collects whatever ends.
     pub(super) fn of_program() -> Self {
@@ -55,7 +59,10 @@ impl Processes {
     pub(super) fn start(&self, command: &mut Command) -> io::Result<Started> {
         // The reaper cannot hand over an end before the waiter is known.
         let mut waiters = self.0.waiters();
-        let child = command.spawn()?;
+        let child = command.spawn().map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => io::Error::other(MISSING),
+            _ => error,
+        })?;
         let (sender, ended) = oneshot::channel();
         waiters.insert(child.id() as i32, sender);
         self.0.started.notify_one();
@@ -142,8 +149,20 @@ pub(super) fn marked(call: &str) -> Vec<(Pid, String)> {
     named.collect()
 }
 
+/// What a process runs, in few words: for a bash of ours the command that it was given.
 #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
 fn command_line(pid: i32) -> String {
+    const SHOWN_MAX_BYTES: usize = 200;
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
+    let line = String::from_utf8_lossy(&bytes);
+    let words: Vec<&str> = line.trim_end_matches('\0').split('\0').collect();
+    let mut shown = match words.as_slice() {
+        ["bash", "--noprofile", "--norc", "-c", _, "bash", command] => (*command).to_owned(),
+        words => words.join(" "),
+    };
+    if shown.len() > SHOWN_MAX_BYTES {
+        shown.truncate(shown.floor_char_boundary(SHOWN_MAX_BYTES));
+        shown.push('…');
+    }
+    shown
 }

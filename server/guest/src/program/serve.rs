@@ -3,7 +3,7 @@
 use super::jobs::Jobs;
 use super::processes::Processes;
 use super::shell::Shell;
-use super::{edit, exec, files, hello, list, search};
+use super::{edit, exec, files, hello, list, put, search};
 use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, write_frame};
 use crate::words::{Answer, Call, CallError, FILE_MAX_BYTES};
 use std::io;
@@ -79,9 +79,17 @@ async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Res
             Ok(answer)
         }
         Call::Write { path } => with_content(guest, stream, path, files::write).await,
-        Call::Put { path, mode } => {
-            with_content(guest, stream, path, move |path, content| files::put(path, content, mode)).await
+        Call::Put { path, mode, modified_ns } => {
+            with_content(guest, stream, path, move |path, content| {
+                put::file(path, content, mode, modified_ns)
+            })
+            .await
         }
+        Call::PutLink { path, target } => {
+            blocking(guest, move |guest| put::link(&guest.path(&path), &target)).await
+        }
+        Call::PutFolder { path } => blocking(guest, move |guest| put::folder(&guest.path(&path))).await,
+        Call::Stale { expected } => blocking(guest, |guest| Ok(put::stale(&guest.workspace, expected))).await,
         Call::Edit(wanted) => {
             blocking(guest, move |guest| edit::edit(&guest.path(&wanted.path), &wanted)).await
         }
@@ -92,7 +100,7 @@ async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Res
             blocking(guest, move |guest| search::search(&guest.workspace, &guest.path(&wanted.path), &wanted))
                 .await
         }
-        Call::Remove { path } => blocking(guest, move |guest| files::remove(&guest.path(&path))).await,
+        Call::Remove { path } => blocking(guest, move |guest| put::remove(&guest.path(&path))).await,
     }
 }
 

@@ -40,7 +40,9 @@ impl Shell {
     /// A bash for a command. It is not started yet.
     #[expect(clippy::disallowed_methods, reason = "inside the sandbox commands are what the guest is for")]
     pub(super) fn prepare(&self, text: &str) -> io::Result<Prepared> {
-        std::fs::create_dir_all(&self.folder)?;
+        std::fs::create_dir_all(&self.folder).map_err(|error| {
+            io::Error::new(error.kind(), format!("{} cannot be made: {error}", self.folder.display()))
+        })?;
         let call = format!("{}-{}", self.name, self.calls.fetch_add(1, Ordering::Relaxed));
         let (state, next_state) = (self.folder.join("state"), self.folder.join(format!("state-{call}")));
         let mut command = Command::new("bash");

@@ -16,7 +16,9 @@ mod text;
 #[cfg(test)]
 mod tests;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use dashmap::DashMap;
 use tower_lsp::ls_types::{
@@ -26,13 +28,15 @@ use tower_lsp::ls_types::{
 pub use position::PositionEncoding;
 pub use text::Text;
 
-use crate::limits::LSP_DOCUMENTS_MAX;
+use crate::limits::{LSP_DOCUMENTS_MAX, LSP_EDIT_SHOWN_MAX_MS};
 
 /// An open buffer as it is at one moment. Cloning is cheap.
 #[derive(Clone, Debug)]
 pub struct Document {
     /// The editor's number for this state of the text.
     pub version: i32,
+    /// Another number for each text that ever was in a buffer, which versions need not be.
+    pub revision: u64,
     /// What the editor takes the language to be.
     pub language_id: Arc<str>,
     /// The text.
@@ -44,6 +48,8 @@ pub struct Document {
 pub struct Documents {
     open: DashMap<String, Document>,
     encoding: OnceLock<PositionEncoding>,
+    revisions: AtomicU64,
+    changed: tokio::sync::watch::Sender<u64>,
 }
 
 impl Documents {
@@ -76,6 +82,7 @@ impl Documents {
         }
         let document = Document {
             version: item.version,
+            revision: self.next_revision(),
             language_id: item.language_id.into(),
             text: Text::new(&item.text),
         };
@@ -99,6 +106,11 @@ impl Documents {
             }
         }
         document.version = version;
+        document.revision = self.next_revision();
+        let revision = document.revision;
+        // Whoever waits looks at the document, which must not be locked then.
+        drop(document);
+        self.changed.send_replace(revision);
     }
 
     /// Applies `textDocument/didClose`.
@@ -107,6 +119,22 @@ impl Documents {
         if self.open.remove(uri).is_none() {
             tracing::warn!(uri, "a document that is not open was closed");
         }
+    }
+
+    fn next_revision(&self) -> u64 {
+        self.revisions.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Tells of every change from now on.
+    pub fn changed(&self) -> tokio::sync::watch::Receiver<u64> {
+        self.changed.subscribe()
+    }
+
+    /// Waits until a buffer is newer than this revision, or closed; but not for an editor that never tells.
+    pub async fn newer_than(&self, mut changed: tokio::sync::watch::Receiver<u64>, uri: &str, revision: u64) {
+        let is_newer = |_: &u64| self.get(uri).is_none_or(|document| document.revision > revision);
+        let wait_max = Duration::from_millis(LSP_EDIT_SHOWN_MAX_MS);
+        let _ = tokio::time::timeout(wait_max, changed.wait_for(is_newer)).await;
     }
 
     /// A buffer as it is now.

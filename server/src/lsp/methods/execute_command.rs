@@ -1,8 +1,10 @@
 //! `workspace/executeCommand`: what a code action starts.
 
 use crate::lsp::plain;
-use crate::lsp::protocol::AskArgument;
-use crate::lsp::server::Shared;
+use crate::lsp::protocol::{AskArgument, ReviewArgument};
+use crate::lsp::server::{Shared, failed};
+use crate::lsp::translate;
+use crate::review::Selection;
 use serde::Deserialize;
 use serde_json::json;
 use std::sync::Arc;
@@ -10,7 +12,8 @@ use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{ExecuteCommandParams, LSPAny};
 
 /// The commands there are.
-pub(super) const COMMANDS: [&str; 3] = ["airlock.ask", "airlock.fix", "airlock.explain"];
+pub(super) const COMMANDS: [&str; 5] =
+    ["airlock.ask", "airlock.fix", "airlock.explain", "airlock.accept", "airlock.reject"];
 
 pub(in crate::lsp) async fn run(
     shared: &Arc<Shared>,
@@ -22,6 +25,7 @@ pub(in crate::lsp) async fn run(
         "airlock.explain" => {
             Some("Explain the problem that the diagnostic names, and how to solve it. Change nothing.")
         }
+        "airlock.accept" | "airlock.reject" => return review(shared, &params).await.map(Some),
         other => {
             let known = COMMANDS.join(", ");
             return Err(Error::invalid_params(format!("there is no command {other:?}; there are {known}")));
@@ -43,4 +47,30 @@ pub(in crate::lsp) async fn run(
     }
     let begun = plain::ask(shared, &argument, words).await?;
     Ok(Some(json!(begun)))
+}
+
+/// Accepts or rejects changes of a session; of this editor's own one, if none is named.
+async fn review(shared: &Arc<Shared>, params: &ExecuteCommandParams) -> Result<LSPAny> {
+    let argument = params.arguments.first().cloned().unwrap_or_else(|| json!({}));
+    let argument = ReviewArgument::deserialize(argument).map_err(|error| {
+        Error::invalid_params(format!("{} takes {{sessionId?, paths?, hunks?}}: {error}", params.command))
+    })?;
+    let session = match &argument.session_id {
+        Some(id) => shared.session(id)?,
+        None => shared
+            .folder_sessions
+            .lock()
+            .await
+            .values()
+            .next()
+            .cloned()
+            .ok_or_else(|| failed("there is no session with changes: ask Airlock something first"))?,
+    };
+    let selection = Selection { paths: argument.paths, hunks: argument.hunks };
+    let reviewed = if params.command == "airlock.accept" {
+        session.accept_changes(&selection).await
+    } else {
+        session.reject_changes(&selection).await
+    };
+    Ok(json!(translate::reviewed(reviewed.map_err(failed)?)))
 }

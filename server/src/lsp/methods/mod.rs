@@ -1,5 +1,6 @@
 //! One method, one file: a function that knows no plumbing.
 
+pub(super) mod changes;
 pub(super) mod code_action;
 pub(super) mod context;
 pub(super) mod execute_command;

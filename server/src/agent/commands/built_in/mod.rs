@@ -1,21 +1,30 @@
 //! The slash commands that come with Airlock, a file each.
 
+mod accept;
+mod changes;
 mod clear;
+mod commit;
 mod compact;
 mod cost;
 mod help;
 mod load;
 mod model;
+mod pr;
+mod push;
 mod quit;
+mod reject;
+mod review;
 mod sessions;
 mod tools;
 mod trust;
+mod undo;
 
 use super::CustomCommands;
 use crate::agent::history::HistoryError;
 use crate::agent::session::{Session, State};
 use crate::agent::update::CommandInfo;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// A slash command.
@@ -36,7 +45,7 @@ pub(in crate::agent) trait BuiltIn: Sync {
 
 /// What a command works on.
 pub(in crate::agent) struct CommandContext<'a> {
-    pub(in crate::agent) session: &'a Session,
+    pub(in crate::agent) session: &'a Arc<Session>,
     pub(in crate::agent) state: &'a mut State,
     pub(in crate::agent) cancel: &'a CancellationToken,
 }
@@ -70,13 +79,21 @@ pub(in crate::agent) enum Outcome {
     Quit,
 }
 
-const ALL: [&dyn BuiltIn; 10] = [
+const ALL: [&dyn BuiltIn; 18] = [
     &help::Help,
+    &changes::Changes,
+    &review::Review,
+    &accept::Accept,
+    &reject::Reject,
+    &undo::Undo,
     &clear::Clear,
+    &commit::Commit,
     &compact::Compact,
     &cost::Cost,
     &load::Load,
     &model::Model,
+    &pr::Pr,
+    &push::Push,
     &quit::Quit,
     &sessions::Sessions,
     &tools::Tools,

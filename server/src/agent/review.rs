@@ -1,0 +1,128 @@
+//! A session's changes: what the user can do with them, and what the agent is told of it.
+
+use super::session::Session;
+use super::update::{NoticeLevel, Update};
+use crate::paths::WorkspacePath;
+use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Untold};
+use crate::sandbox::session_folder;
+use crate::view::HeldView;
+use std::path::PathBuf;
+
+/// Why nothing can be reviewed.
+const NOTHING: &str = "there is nothing to review: this session has no sandbox";
+
+impl Session {
+    /// What the agent changed and the user has neither accepted nor rejected.
+    pub async fn changes(&self) -> Result<Listing, String> {
+        review::list(&self.held().await?).await.map_err(|error| error.to_string())
+    }
+
+    /// Brings changes into the user's files.
+    pub async fn accept_changes(&self, selection: &Selection) -> Result<Outcome, String> {
+        let held = self.held().await?;
+        let accepted = review::accept(&held, self.agent.editor(), selection).await;
+        drop(held);
+        let outcome = accepted.map_err(|error| error.to_string())?;
+        if let Err(error) = Accepted::open(&self.folder()).add(&outcome.done) {
+            self.notice(NoticeLevel::Warning, format!("/commit will not know what you accepted: {error}"));
+        }
+        self.reviewed("accepted, wholly or in part,", &outcome.done).await;
+        Ok(outcome)
+    }
+
+    /// Puts the agent's view back to what the user has.
+    pub async fn reject_changes(&self, selection: &Selection) -> Result<Outcome, String> {
+        let held = self.held().await?;
+        let rejected = review::reject(&held, selection).await;
+        drop(held);
+        let outcome = rejected.map_err(|error| error.to_string())?;
+        self.reviewed("rejected, wholly or in part,", &outcome.done).await;
+        Ok(outcome)
+    }
+
+    /// Undoes what the last turns did in the agent's view; gives how many files that changed.
+    pub async fn undo_turns(&self, turns: usize) -> Result<usize, String> {
+        let held = self.held().await?;
+        let undone = self.checkpoints().undo(&held, turns).await;
+        drop(held);
+        let count = undone.map_err(|error| error.to_string())?;
+        let what = if turns == 1 { "your last turn".to_owned() } else { format!("your last {turns} turns") };
+        self.keep_note(&format!(
+            "The user undid what {what} did to the files: they are as they were before."
+        ));
+        self.forget_told();
+        self.tell_changes().await;
+        Ok(count)
+    }
+
+    /// Keeps the agent's view as it is before a turn changes it.
+    pub(super) async fn keep_checkpoint(&self) {
+        if let Some(held) = self.view.hold().await
+            && let Err(error) = self.checkpoints().keep(&held).await
+        {
+            self.notice(NoticeLevel::Warning, format!("this turn cannot be undone: {error}"));
+        }
+    }
+
+    /// Tells how much waits for review, when that is not what was told last.
+    pub(super) async fn tell_changes(&self) {
+        let Some(held) = self.view.hold().await else {
+            return;
+        };
+        match review::list(&held).await {
+            Ok(listing) => {
+                let count = listing.changes.iter().map(|change| change.hunks.len()).sum();
+                let files = listing.changes.len();
+                if self.is_news((count, files)) {
+                    self.outbox.push(Update::Changes { count, files });
+                }
+            }
+            Err(error) => {
+                self.notice(
+                    NoticeLevel::Warning,
+                    format!("what the agent changed cannot be listed: {error}"),
+                );
+            }
+        }
+    }
+
+    /// What the agent has to be told of the review.
+    pub(super) fn take_review_notes(&self) -> Option<String> {
+        Untold::of(&self.folder()).take()
+    }
+
+    /// Front ends look again after every review that did something, the agent is told with its next prompt.
+    async fn reviewed(&self, did: &str, paths: &[WorkspacePath]) {
+        const NAMED_MAX: usize = 20;
+        if paths.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = paths.iter().take(NAMED_MAX).map(WorkspacePath::as_str).collect();
+        let more = paths.len().saturating_sub(NAMED_MAX);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        self.keep_note(&format!(
+            "The user reviewed your changes and {did} those to: {}{more}.",
+            names.join(", ")
+        ));
+        self.forget_told();
+        self.tell_changes().await;
+    }
+
+    fn keep_note(&self, sentence: &str) {
+        if let Err(error) = Untold::of(&self.folder()).add(sentence) {
+            tracing::warn!(%error, "the agent will not be told of the review");
+        }
+    }
+
+    async fn held(&self) -> Result<HeldView<'_>, String> {
+        self.view.hold().await.ok_or_else(|| NOTHING.to_owned())
+    }
+
+    fn checkpoints(&self) -> Checkpoints {
+        Checkpoints::of(&self.folder())
+    }
+
+    fn folder(&self) -> PathBuf {
+        session_folder(&self.agent.environment, &self.id)
+    }
+}

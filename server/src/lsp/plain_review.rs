@@ -1,0 +1,93 @@
+//! Review in editors that know nothing of the extension: a message with the choices, and a document with the changes.
+
+use super::plain::show_document;
+use super::question;
+use super::server::Shared;
+use crate::agent::Session;
+use crate::review::{Outcome, Selection};
+use crate::storage;
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+use tower_lsp::ls_types::request::ShowMessageRequest;
+use tower_lsp::ls_types::{MessageActionItem, MessageType, ShowMessageRequestParams};
+
+const ACCEPT: &str = "Accept all";
+const REVIEW: &str = "Review";
+const DISCARD: &str = "Discard";
+
+/// Offers what waits for review.
+pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usize) {
+    let what = if files == 1 { "one file".to_owned() } else { format!("{files} files") };
+    let mut choices = vec![ACCEPT, REVIEW, DISCARD];
+    loop {
+        match ask(&shared, &format!("Airlock changed {what}. Your own files are as they were."), &choices)
+            .await
+        {
+            Some(title) if title == ACCEPT => {
+                let accepted = session.accept_changes(&Selection::default()).await;
+                return tell(&shared, "accepted", accepted).await;
+            }
+            Some(title) if title == DISCARD => {
+                let rejected = session.reject_changes(&Selection::default()).await;
+                return tell(&shared, "discarded", rejected).await;
+            }
+            Some(title) if title == REVIEW => {
+                show_changes(&shared, &session).await;
+                choices.retain(|choice| *choice != REVIEW);
+            }
+            _ => return,
+        }
+    }
+}
+
+async fn ask(shared: &Shared, message: &str, choices: &[&str]) -> Option<String> {
+    let action =
+        |title: &&str| MessageActionItem { title: (*title).to_owned(), properties: Default::default() };
+    let params = ShowMessageRequestParams {
+        typ: MessageType::INFO,
+        message: message.to_owned(),
+        actions: Some(choices.iter().map(action).collect()),
+    };
+    let deadline = Duration::from_secs(shared.agent.settings().permission_timeout_s);
+    let asked = question::ask::<ShowMessageRequest>(&shared.client, params);
+    Some(tokio::time::timeout(deadline, asked).await.ok()???.title)
+}
+
+/// Opens the changes as a document.
+async fn show_changes(shared: &Shared, session: &Session) {
+    let listing = match session.changes().await {
+        Ok(listing) => listing,
+        Err(why) => return shared.client.show_message(MessageType::ERROR, format!("Airlock: {why}")).await,
+    };
+    let mut text = String::new();
+    for change in &listing.changes {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "--- {0}\n+++ {0}\n{1}", change.path, change.text());
+    }
+    for remark in &listing.remarks {
+        let _ = writeln!(text, "{remark}");
+    }
+    let folder = shared.agent.environment().state_dir.join("answers");
+    let path = folder.join(format!("{}.diff", session.id()));
+    match storage::replace(&path, text.as_bytes()) {
+        Ok(()) => show_document(shared, &path, &text).await,
+        Err(error) => {
+            let message = format!("Airlock: {}: {error}", path.display());
+            shared.client.show_message(MessageType::ERROR, message).await;
+        }
+    }
+}
+
+async fn tell(shared: &Shared, done: &str, outcome: Result<Outcome, String>) {
+    let (kind, message) = match outcome {
+        Err(why) => (MessageType::ERROR, why),
+        Ok(outcome) if outcome.failed.is_empty() => return,
+        Ok(outcome) => {
+            let failed: Vec<String> =
+                outcome.failed.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+            (MessageType::WARNING, format!("not all was {done}: {}", failed.join("; ")))
+        }
+    };
+    shared.client.show_message(kind, format!("Airlock: {message}")).await;
+}

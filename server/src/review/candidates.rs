@@ -1,0 +1,90 @@
+//! The paths at which the two sides may differ: what the upper folder mentions, and what that hides.
+//!
+//! The cost grows with what was changed, not with the workspace.
+
+use super::protected::{Protection, protection};
+use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH};
+use crate::paths::WorkspacePath;
+use crate::storage::beneath::{Folder, Kind, Node};
+use crate::view::{Entry, Mention, Upper, UserSide};
+use std::collections::BTreeSet;
+use std::io;
+use std::path::Path;
+
+/// Names in one folder that are looked at.
+const NAMES_MAX: usize = 1 << 20;
+
+/// Where to look.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    /// Each once, sorted.
+    pub paths: BTreeSet<WorkspacePath>,
+    /// Names that are no UTF-8, as they look.
+    pub unnameable: Vec<String>,
+    /// There were too many to look at them all.
+    pub cut: bool,
+}
+
+/// The paths at which a session's two sides may differ. What is git's own is not among them.
+pub(super) fn candidates(upper: &Upper, user: &UserSide) -> io::Result<Candidates> {
+    let mentions = upper.mentions(CHANGES_MAX)?;
+    let mut found =
+        Candidates { unnameable: mentions.unnameable, cut: mentions.cut, ..Candidates::default() };
+    let root = Folder::open(user.root().as_host())?;
+    for mention in mentions.all {
+        if protection(&mention.path) == Protection::Never {
+            continue;
+        }
+        let hides_a_folder = match mention.kind {
+            Kind::Folder => mention.opaque,
+            _ => user.entry(&mention.path)? == Entry::Folder,
+        };
+        if hides_a_folder {
+            files_below(&root, &mention.path, &mut found)?;
+        }
+        if is_of_interest(&mention, user)? {
+            found.paths.insert(mention.path);
+        }
+    }
+    Ok(found)
+}
+
+/// A folder is of interest only where the user has something else.
+fn is_of_interest(mention: &Mention, user: &UserSide) -> io::Result<bool> {
+    match mention.kind {
+        Kind::Folder => Ok(!matches!(user.entry(&mention.path)?, Entry::Folder | Entry::Missing)),
+        Kind::Other => Ok(false),
+        _ => Ok(true),
+    }
+}
+
+/// Adds all files and links of the user's below a folder.
+fn files_below(root: &Folder, below: &WorkspacePath, found: &mut Candidates) -> io::Result<()> {
+    match root.parent_of(below.as_path())? {
+        Some((parent, name)) => match parent.node(name)? {
+            Node::Folder(folder) => walk(&folder, below.as_path(), 0, found),
+            _ => Ok(()),
+        },
+        None => Ok(()),
+    }
+}
+
+fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> io::Result<()> {
+    for name in folder.names(NAMES_MAX)? {
+        if found.paths.len() >= CHANGES_MAX || depth == VIEW_FOLDERS_MAX_DEPTH {
+            found.cut = true;
+            return Ok(());
+        }
+        let place = below.join(&name);
+        let Some(path) = WorkspacePath::found(&place) else {
+            found.unnameable.push(place.to_string_lossy().into_owned());
+            continue;
+        };
+        match folder.node(&name)? {
+            Node::Folder(inner) => walk(&inner, &place, depth + 1, found)?,
+            Node::Missing | Node::Other => {}
+            Node::File(_) | Node::Link(_) => drop(found.paths.insert(path)),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,332 @@
+//! Listing, accepting and rejecting what the agent changed.
+
+use super::candidates::candidates;
+use super::change::{Change, ChangeKind, Conflict, Hunk, Part};
+use super::hunks::hunks;
+use super::ignored::Ignored;
+use super::protected::{Protection, protection};
+use super::{DocumentEditor, Edited, user_files};
+use crate::limits::VIEW_MENTIONS_MAX;
+use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::storage::beneath::Kind;
+use crate::view::{Content, Entry, HeldView, InUpper, Mention, NoEditor, Sides, Upper};
+use std::collections::HashSet;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is pending.
+#[derive(Debug, Default)]
+pub struct Listing {
+    /// Each change, sorted by path.
+    pub changes: Vec<Change>,
+    /// Files that the agent made and git ignores: build output, mostly. They are not listed.
+    pub ignored: usize,
+    /// What cannot be reviewed, and why.
+    pub remarks: Vec<String>,
+}
+
+/// What to accept or reject: paths, with all below them, and single hunks. Neither: all.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Files or folders.
+    pub paths: Option<Vec<String>>,
+    /// Ids of hunks.
+    pub hunks: Option<Vec<String>>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// Paths at which it was done.
+    pub done: Vec<WorkspacePath>,
+    /// Paths, or ids, at which it was not, and why.
+    pub failed: Vec<(String, String)>,
+}
+
+/// What the agent changed.
+pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
+    view.capture().await;
+    view.sides(|sides| find(sides)).await
+}
+
+/// What waits for review in a session that is not open, whose folder this is.
+pub fn list_closed(workspace: &WorkspaceRoot, session_folder: &Path) -> io::Result<Listing> {
+    find(&Sides::open(workspace, Arc::new(NoEditor), session_folder)?)
+}
+
+/// Brings changes into the user's files.
+pub async fn accept(
+    view: &HeldView<'_>,
+    editor: &dyn DocumentEditor,
+    selection: &Selection,
+) -> io::Result<Outcome> {
+    let listing = list(view).await?;
+    let (mut picked, mut outcome) = pick(listing.changes, selection, true);
+    // What goes makes room for what comes.
+    picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Deleted);
+    let mut removed = Vec::new();
+    for picked in picked {
+        let path = picked.change.path.clone();
+        match accept_one(view, editor, &picked).await {
+            Ok(()) => {
+                if picked.change.kind == ChangeKind::Deleted {
+                    removed.push(path.clone());
+                }
+                outcome.done.push(path);
+            }
+            Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
+        }
+    }
+    view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await?;
+    outcome.done.sort();
+    Ok(outcome)
+}
+
+/// Puts the agent's view back to what the user has.
+pub async fn reject(view: &HeldView<'_>, selection: &Selection) -> io::Result<Outcome> {
+    let listing = list(view).await?;
+    let (mut picked, mut outcome) = pick(listing.changes, selection, false);
+    // What the agent made goes first, to make room for what it took away.
+    picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Created);
+    for picked in picked {
+        let path = picked.change.path.clone();
+        match reject_one(view, &picked).await {
+            Ok(()) => outcome.done.push(path),
+            Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
+        }
+    }
+    outcome.done.sort();
+    Ok(outcome)
+}
+
+/// A change, and which of its hunks.
+struct Picked {
+    change: Change,
+    /// `None`: all of them.
+    hunks: Option<HashSet<String>>,
+}
+
+impl Picked {
+    fn has(&self, hunk: &Hunk) -> bool {
+        self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id))
+    }
+}
+
+fn find(sides: &Sides) -> io::Result<Listing> {
+    let candidates = candidates(&sides.upper, &sides.user)?;
+    let mut listing = Listing::default();
+    let mut ignored = Ignored::of(sides.user.root());
+    for path in candidates.paths {
+        let agent = match sides.upper.entry(&path)? {
+            InUpper::Is(entry) => entry,
+            InUpper::Untouched => continue,
+        };
+        let user = sides.user.entry(&path)?;
+        let Some(change) = Change::between(&path, &sides.base.get(&path), user, agent) else {
+            continue;
+        };
+        if change.kind == ChangeKind::Created && ignored.is_ignored(&path) {
+            listing.ignored += 1;
+        } else {
+            listing.changes.push(change);
+        }
+    }
+    let unnameable = candidates.unnameable.iter();
+    listing
+        .remarks
+        .extend(unnameable.map(|name| format!("{name}: its name is no UTF-8, so it cannot be reviewed")));
+    if candidates.cut {
+        listing.remarks.push("there are more changes than can be listed".to_owned());
+    }
+    Ok(listing)
+}
+
+/// What was selected, and what of that cannot be done.
+fn pick(changes: Vec<Change>, selection: &Selection, accepting: bool) -> (Vec<Picked>, Outcome) {
+    let mut outcome = Outcome::default();
+    let names = Names::of(selection, &changes, &mut outcome);
+    let mut picked = Vec::new();
+    for change in changes {
+        let (named, by_itself) = names.has(&change);
+        if !named {
+            continue;
+        }
+        let refused = accepting.then(|| why_not(&change, by_itself)).flatten();
+        match refused {
+            Some(why) => outcome.failed.push((change.path.as_str().to_owned(), why.to_owned())),
+            None => picked.push(Picked { hunks: names.hunks_of(&change), change }),
+        }
+    }
+    (picked, outcome)
+}
+
+/// Why a change cannot be accepted like this.
+fn why_not(change: &Change, by_itself: bool) -> Option<&'static str> {
+    match change.conflict {
+        Some(Conflict::Apart) => Some(
+            "you and the agent changed it in ways that do not go together: settle it by hand, or reject it",
+        ),
+        Some(Conflict::Marked) if !by_itself => Some(
+            "you and the agent changed the same lines: accept it by itself to get both sides marked in the file",
+        ),
+        _ if change.protected && !by_itself => {
+            Some("it is protected, for it may run something later: accept it by itself")
+        }
+        _ => None,
+    }
+}
+
+/// A selection, with what it names that is not there found out.
+struct Names {
+    everything: bool,
+    paths: Vec<PathBuf>,
+    hunks: HashSet<String>,
+    /// The one path that the whole selection is about.
+    only: Option<WorkspacePath>,
+}
+
+impl Names {
+    fn of(selection: &Selection, changes: &[Change], outcome: &mut Outcome) -> Self {
+        let everything = selection.paths.is_none() && selection.hunks.is_none();
+        let mut paths = Vec::new();
+        for path in selection.paths.iter().flatten() {
+            match WorkspacePath::parse(path) {
+                Err(error) => outcome.failed.push((path.clone(), error.to_string())),
+                Ok(named) if protection(&named) == Protection::Never => {
+                    outcome.failed.push((path.clone(), "what is git's own is never accepted".to_owned()));
+                }
+                Ok(named)
+                    if changes.iter().any(|change| change.path.as_path().starts_with(named.as_path())) =>
+                {
+                    paths.push(named.as_path().to_owned());
+                }
+                Ok(_) => {
+                    outcome.failed.push((path.clone(), "there is no pending change of that name".to_owned()))
+                }
+            }
+        }
+        let known: HashSet<&String> =
+            changes.iter().flat_map(|change| &change.hunks).map(|hunk| &hunk.id).collect();
+        let mut hunks = HashSet::new();
+        for id in selection.hunks.iter().flatten() {
+            if known.contains(id) {
+                hunks.insert(id.clone());
+            } else {
+                outcome.failed.push((
+                    id.clone(),
+                    "that hunk is not pending any more: list the changes again".to_owned(),
+                ));
+            }
+        }
+        let mut names = Self { everything, paths, hunks, only: None };
+        let named: Vec<&WorkspacePath> =
+            changes.iter().filter(|change| names.names(change)).map(|change| &change.path).collect();
+        if let [only] = named[..] {
+            // A folder that happens to hold one change does not name it.
+            let spelled = names.paths.iter().all(|path| path == only.as_path());
+            names.only = (!everything && spelled).then(|| only.clone());
+        }
+        names
+    }
+
+    fn names(&self, change: &Change) -> bool {
+        self.everything
+            || self.paths.iter().any(|path| change.path.as_path().starts_with(path))
+            || change.hunks.iter().any(|hunk| self.hunks.contains(&hunk.id))
+    }
+
+    /// Whether it names a change, and nothing but that.
+    fn has(&self, change: &Change) -> (bool, bool) {
+        (self.names(change), self.only.as_ref() == Some(&change.path))
+    }
+
+    /// The hunks of a change that are meant; `None` when it is the whole.
+    fn hunks_of(&self, change: &Change) -> Option<HashSet<String>> {
+        if self.everything || self.paths.iter().any(|path| change.path.as_path().starts_with(path)) {
+            return None;
+        }
+        Some(change.hunks.iter().map(|hunk| hunk.id.clone()).filter(|id| self.hunks.contains(id)).collect())
+    }
+}
+
+async fn accept_one(view: &HeldView<'_>, editor: &dyn DocumentEditor, picked: &Picked) -> io::Result<()> {
+    let change = &picked.change;
+    let accepted = change.with(|hunk| picked.has(hunk));
+    if !edit_document(view, editor, change, &accepted).await? {
+        let (path, seen, wanted) = (change.path.clone(), change.user.clone(), accepted.clone());
+        view.sides(move |sides| user_files::put(&sides.user, &path, &seen, &wanted, &sides.upper)).await?;
+    }
+    if change.moves_the_view() {
+        view.put(&change.path, &change.proposed).await?;
+    }
+    let path = change.path.clone();
+    view.sides(move |sides| sides.base.agree(&path, &accepted)).await
+}
+
+/// Makes the change in an open document; `false` when it is not one.
+async fn edit_document(
+    view: &HeldView<'_>,
+    editor: &dyn DocumentEditor,
+    change: &Change,
+    accepted: &Entry,
+) -> io::Result<bool> {
+    let (Entry::File(seen), Entry::File(wanted)) = (&change.user, accepted) else {
+        return Ok(false);
+    };
+    let (Content::Whole(before), Content::Whole(after)) = (&seen.content, &wanted.content) else {
+        return Ok(false);
+    };
+    let (Ok(text), true) = (std::str::from_utf8(before), before != after && !change.binary) else {
+        return Ok(false);
+    };
+    let path = change.path.clone();
+    let host_path = view.sides(move |sides| sides.user.root().host_path(&path)).await;
+    match editor.edit(&host_path, text, hunks(before, after)).await {
+        Edited::NotOpen => Ok(false),
+        Edited::Refused(why) => Err(io::Error::other(why)),
+        Edited::Done if seen.mode == wanted.mode => Ok(true),
+        Edited::Done => {
+            // The text is in the editor; the permissions are the file's.
+            let (path, mode) = (change.path.clone(), wanted.mode);
+            view.sides(move |sides| user_files::set_mode(&sides.user, &path, mode)).await?;
+            Ok(true)
+        }
+    }
+}
+
+async fn reject_one(view: &HeldView<'_>, picked: &Picked) -> io::Result<()> {
+    let change = &picked.change;
+    let left = change.with(|hunk| !picked.has(hunk));
+    let path = change.path.clone();
+    if left != Entry::Folder && view.sides(move |sides| holds_something(&sides.upper, &path)).await? {
+        return Err(io::Error::other("the agent has a folder in its place: reject what is in that first"));
+    }
+    // What is left of it is made from what the user has now.
+    view.put(&change.path, &left).await?;
+    let (path, user) = (change.path.clone(), change.user.clone());
+    view.sides(move |sides| sides.base.agree(&path, &user)).await
+}
+
+/// Whether the agent has a folder there with something in it.
+fn holds_something(upper: &Upper, path: &WorkspacePath) -> io::Result<bool> {
+    if upper.entry(path)? != InUpper::Is(Entry::Folder) {
+        return Ok(false);
+    }
+    let is_in_it = |mention: &Mention| {
+        mention.path != *path
+            && mention.path.as_path().starts_with(path.as_path())
+            && !matches!(mention.kind, Kind::Folder | Kind::Whiteout)
+    };
+    let mentions = upper.mentions(VIEW_MENTIONS_MAX)?;
+    Ok(mentions.cut || mentions.all.iter().any(is_in_it))
+}
+
+/// Lines that come and go, for a summary.
+pub fn count(change: &Change) -> (usize, usize) {
+    let lines = change.hunks.iter().filter_map(|hunk| match &hunk.part {
+        Part::Lines(lines) => Some((lines.new_lines, lines.old_lines)),
+        _ => None,
+    });
+    lines.fold((0, 0), |(come, go), (new, old)| (come + new, go + old))
+}

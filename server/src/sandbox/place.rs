@@ -1,0 +1,194 @@
+//! Where everything of a sandbox is on the host, how large it may become, and what stays of it.
+//!
+//! `sandboxes/SESSION/upper` holds what the agent changed, and `base` what that was made from, until the user has
+//! reviewed it. Everything else goes when the sandbox does, and after a kill at the next start of one.
+
+use super::error::SandboxError;
+use super::{Plan, leftovers, root};
+use crate::environment::Environment;
+use crate::limits::{SANDBOX_FILES_MAX, SANDBOX_MEMORY_MIB, SANDBOX_PROCESSES_MAX};
+use crate::storage;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Where everything is.
+pub(super) struct Place {
+    /// Our own files for the root, the guest among them.
+    pub(super) root: PathBuf,
+    /// Whose tools there are instead of the host's.
+    pub(super) image: Option<String>,
+    pub(super) workspace: PathBuf,
+    pub(super) upper: PathBuf,
+    pub(super) work: PathBuf,
+    pub(super) home: PathBuf,
+    /// The workspace's user and group.
+    pub(super) owner: (u32, u32),
+    /// We are root, so podman is.
+    pub(super) rootful: bool,
+}
+
+/// How large it may become.
+#[derive(Clone, Copy)]
+pub(super) struct Size {
+    pub(super) memory_mib: u64,
+    pub(super) cpus: usize,
+    pub(super) files_max: u64,
+    pub(super) processes_max: u64,
+}
+
+/// Names the server that uses a session's folder.
+const OWNER: &str = "owner";
+
+/// Where what belongs to a session's sandbox is kept: its upper folder, and what that was made from.
+pub fn session_folder(environment: &Environment, session_id: &str) -> PathBuf {
+    base(environment).join(session_id)
+}
+
+impl Place {
+    /// Makes the folders.
+    pub(super) fn prepare(environment: &Environment, plan: &Plan) -> Result<Self, SandboxError> {
+        let base = base(environment);
+        let session = session_folder(environment, &plan.session_id);
+        let workspace = plan.workspace.as_host().to_owned();
+        let failed = |error: std::io::Error| {
+            SandboxError::new(
+                format!("the sandbox's folders in {} cannot be made: {error}", base.display()),
+                "make that folder writable, or free some space",
+            )
+        };
+        let owner = workspace.metadata().map_err(failed)?;
+        let place = Self {
+            root: root::make(&base)?,
+            image: plan.image.clone(),
+            upper: session.join("upper"),
+            work: session.join("work"),
+            home: environment.state_dir.join("homes").join(plan.workspace.kept_name()),
+            workspace,
+            owner: (owner.uid(), owner.gid()),
+            rootful: rustix::process::geteuid().is_root(),
+        };
+        if base.canonicalize().map_err(failed)?.starts_with(&place.workspace) {
+            return Err(SandboxError::new(
+                format!("the workspace holds Airlock's own folder {}", base.display()),
+                "open a folder that does not, or set XDG_STATE_HOME to one outside",
+            ));
+        }
+        for path in [&place.workspace, &place.upper] {
+            check_path(path)?;
+        }
+        for folder in [&place.upper, &place.work, &place.home] {
+            storage::make_private_folder(folder).map_err(failed)?;
+        }
+        storage::replace(&session.join(OWNER), leftovers::owner().as_bytes()).map_err(failed)?;
+        Ok(place)
+    }
+}
+
+/// An overlay is mounted with a line of options. A path that could be taken for another option would let a folder's
+/// name decide what is mounted.
+fn check_path(path: &Path) -> Result<(), SandboxError> {
+    let plain = |text: &str| !text.contains([',', '\\']) && !text.contains(char::is_control);
+    if path.to_str().is_some_and(plain) {
+        return Ok(());
+    }
+    Err(SandboxError::new(
+        format!(
+            "{path:?} holds a comma, a backslash or another character that an overlay cannot be mounted with"
+        ),
+        "rename the folder",
+    ))
+}
+
+/// Removes what a session's sandbox needed only while it ran, and everything when nothing was changed.
+pub(super) fn tidy(environment: &Environment, session_id: &str) {
+    let session = session_folder(environment, session_id);
+    if let Err(error) = tidy_folder(&session) {
+        tracing::warn!(folder = %session.display(), %error, "the sandbox's folder cannot be tidied");
+    }
+}
+
+/// The same for sessions of servers that are gone. Their containers must be, too.
+pub(super) fn tidy_leftovers(environment: &Environment) {
+    let base = base(environment);
+    for name in storage::names_with_prefix(&base, "").unwrap_or_default() {
+        let session = base.join(&name);
+        let owner = storage::read_text(&session.join(OWNER), 256).ok().flatten();
+        if owner.is_some_and(|owner| !leftovers::lives(&owner))
+            && let Err(error) = tidy_folder(&session)
+        {
+            tracing::warn!(folder = %session.display(), %error, "a leftover folder cannot be tidied");
+        }
+    }
+}
+
+fn tidy_folder(session: &Path) -> std::io::Result<()> {
+    storage::remove_tree(&session.join("work"))?;
+    if is_needed(session)? {
+        return storage::remove(&session.join(OWNER));
+    }
+    storage::remove_tree(session)
+}
+
+/// Whether something was changed, or somebody above us keeps something there: what can be undone, what the agent is
+/// still to be told. What changes were made from is worth nothing without the changes.
+fn is_needed(session: &Path) -> std::io::Result<bool> {
+    let upper = session.join("upper");
+    if upper.is_dir() && !storage::is_empty_folder(&upper)? {
+        return Ok(true);
+    }
+    for name in storage::names_with_prefix(session, "")? {
+        if !["upper", "base", OWNER].contains(&name.as_str()) && storage::holds_content(&session.join(name))?
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn base(environment: &Environment) -> PathBuf {
+    environment.state_dir.join("sandboxes")
+}
+
+impl Size {
+    pub(super) fn of_host() -> Self {
+        let capped = |resource, wanted: u64| {
+            let hard = rustix::process::getrlimit(resource).maximum;
+            hard.map_or(wanted, |hard| hard.min(wanted))
+        };
+        Self {
+            memory_mib: SANDBOX_MEMORY_MIB,
+            cpus: std::thread::available_parallelism().map_or(1, usize::from),
+            files_max: capped(rustix::process::Resource::Nofile, SANDBOX_FILES_MAX),
+            processes_max: capped(rustix::process::Resource::Nproc, SANDBOX_PROCESSES_MAX),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left of a session's folder in which these files were, each with this text.
+    fn left(files: &[(&str, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let session = folder.path().join("session");
+        for name in ["upper", "work/work"] {
+            storage::make_private_folder(&session.join(name)).unwrap();
+        }
+        for (name, text) in
+            [("owner", "1@1"), ("base/log", "x"), ("checkpoints/1/whole", "")].iter().chain(files)
+        {
+            storage::replace(&session.join(name), text.as_bytes()).unwrap();
+        }
+        tidy_folder(&session).unwrap();
+        storage::names_with_prefix(&session, "").unwrap()
+    }
+
+    #[test]
+    fn what_somebody_needs_stays_and_everything_goes_where_nobody_does() {
+        assert_eq!(left(&[]), Vec::<String>::new());
+        assert_eq!(left(&[("upper/empty", "")]), ["base", "checkpoints", "upper"]);
+        assert_eq!(left(&[("checkpoints/1/view/log", "x")]), ["base", "checkpoints", "upper"]);
+        assert_eq!(left(&[("untold", "x")]), ["base", "checkpoints", "untold", "upper"]);
+    }
+}

@@ -1,0 +1,69 @@
+//! The installed podman: the one program that is started on the host.
+
+use super::error::SandboxError;
+use crate::environment::Environment;
+use crate::limits::PODMAN_ANSWER_MAX_MS;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::process::Command;
+
+/// Where it is.
+pub(super) struct PodmanProgram(PathBuf);
+
+impl PodmanProgram {
+    /// Finds it.
+    pub(super) fn find(environment: &Environment) -> Result<Self, SandboxError> {
+        environment.program("podman").map(Self).ok_or_else(|| {
+            SandboxError::new(
+                "podman is not installed",
+                "install it: `sudo apt install podman crun uidmap` on Debian and Ubuntu, `sudo dnf install podman` on Fedora",
+            )
+        })
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    /// A call of it that dies with its handle, to which arguments are added.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the sandbox starts podman, and nothing else is started on the host"
+    )]
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.0);
+        // Podman asks systemd for control groups unless it is told otherwise, also where there is no systemd to ask.
+        if !Path::new("/run/systemd/system").exists() {
+            command.args(["--cgroup-manager", "cgroupfs"]);
+        }
+        command
+            // Podman has no use for it, and what nobody has nobody can leak.
+            .env_remove("ANTHROPIC_API_KEY")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        command
+    }
+
+    /// What it says when it is called so.
+    pub(super) async fn ask(&self, doing: &str, arguments: &[&str]) -> Result<String, SandboxError> {
+        let failed = |why: String| {
+            SandboxError::new(
+                format!("podman could not {doing}: {why}"),
+                "try `podman info` and see what it says",
+            )
+        };
+        let asked = self.command().args(arguments).stdout(Stdio::piped()).output();
+        let answered = tokio::time::timeout(Duration::from_millis(PODMAN_ANSWER_MAX_MS), asked).await;
+        let output = answered
+            .map_err(|_| failed(format!("no answer within {} s", PODMAN_ANSWER_MAX_MS / 1000)))?
+            .map_err(|error| failed(error.to_string()))?;
+        if !output.status.success() {
+            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    }
+}

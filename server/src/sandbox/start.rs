@@ -1,0 +1,159 @@
+//! How a sandbox is started: the runtimes one after the other, until a guest answers that is what the user wants.
+
+use super::error::SandboxError;
+use super::image::MountedImage;
+use super::last_words::LastWords;
+use super::place::{self, Place, Size};
+use super::podman::PodmanService;
+use super::{Isolation, Plan, Sandbox, container, leftovers, proof, runtime};
+use crate::config::IsolationWish;
+use crate::environment::Environment;
+use crate::limits::SANDBOX_HELLO_MAX_MS;
+use crate::storage;
+use airlock_guest::{Answer, Call, Hello, Link};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Starts a sandbox with the best runtime that works.
+pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sandbox, SandboxError> {
+    let (runtimes, left_out) = runtime::candidates(environment, plan.isolation)?;
+    let runtimes = runtime::best_first(runtimes);
+    let place = Place::prepare(environment, plan)?;
+    let mut remarks: Vec<String> = left_out.into_iter().collect();
+    let mut failure = SandboxError::new("there is no runtime to try", "install crun");
+    let mut failed = Vec::new();
+    for runtime in runtimes {
+        // What is wrong with podman itself is no better with another runtime.
+        let service = Arc::new(PodmanService::start(environment, &runtime).await?);
+        leftovers::remove(&service).await;
+        place::tidy_leftovers(environment);
+        match (Start { environment, plan, place: &place, service }).rooted().await {
+            Ok(mut sandbox) => {
+                runtime::remember_failed(failed);
+                if sandbox.isolation == Isolation::Container {
+                    if plan.isolation == IsolationWish::Auto {
+                        remarks.extend(runtime::why_no_microvm(&remarks));
+                    }
+                    sandbox.remarks.splice(0..0, remarks);
+                }
+                return Ok(sandbox);
+            }
+            Err(error) => {
+                tracing::info!(runtime = %runtime.program.display(), %error, "this runtime did not work");
+                if runtime.is_krun {
+                    remarks.push(format!("no microVM came up: {error}"));
+                }
+                failed.push((runtime, error.to_string()));
+                failure = error;
+            }
+        }
+    }
+    Err(failure)
+}
+
+/// A start with one runtime.
+struct Start<'a> {
+    environment: &'a Environment,
+    plan: &'a Plan,
+    place: &'a Place,
+    service: Arc<PodmanService>,
+}
+
+impl Start<'_> {
+    /// With the image that the user named, if any. It need be mounted only until the container runs.
+    async fn rooted(self) -> Result<Sandbox, SandboxError> {
+        let Some(name) = &self.place.image else { return self.with(None).await };
+        let service = Arc::clone(&self.service);
+        let image = MountedImage::mount(&service, name).await?;
+        let started = self.with(Some(&image)).await;
+        image.unmount(&service).await;
+        started
+    }
+
+    async fn with(self, image: Option<&MountedImage>) -> Result<Sandbox, SandboxError> {
+        let Self { environment, plan, place, service } = self;
+        let size = Size::of_host();
+        let labels = leftovers::labels(&plan.session_id);
+        let id = container::create(&service, place, image, size, labels).await?;
+        let last_words = LastWords::default();
+        let heard = last_words.clone();
+        let started = container::start(&service, &id, move |bytes| heard.hear(bytes)).await;
+        let met = match started {
+            Ok(stream) => meet(stream).await,
+            Err(error) => Err(error),
+        };
+        let not_a_microvm = match &met {
+            Ok((_, _, Isolation::Container)) if service.runtime().is_krun => {
+                Some(why_not_a_microvm(&service, &id).await)
+            }
+            _ => None,
+        };
+        let accepted = met.and_then(|met| proof::accept(met.2, plan.isolation).map(|()| met));
+        match accepted {
+            Ok((link, hello, isolation)) => {
+                let unlimited = proof::memory_is_unlimited(&hello, isolation, size);
+                Ok(Sandbox {
+                    service,
+                    id,
+                    link,
+                    isolation,
+                    hello,
+                    upper: place.upper.clone(),
+                    remarks: not_a_microvm.into_iter().chain(unlimited).collect(),
+                    last_words,
+                    environment: environment.clone(),
+                    is_replacement: AtomicBool::new(false),
+                    end_is_told: AtomicBool::new(false),
+                })
+            }
+            Err(error) => {
+                // It may be gone already; what stays is removed at the next start.
+                let _ = container::remove(&service, &id).await;
+                let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();
+                let what = format!("{}{why}{}", error.what, last_words.in_brackets());
+                Err(SandboxError { what, remedy: error.remedy })
+            }
+        }
+    }
+}
+
+/// What podman says about a runtime for microVMs that started a container.
+async fn why_not_a_microvm(service: &PodmanService, id: &str) -> String {
+    let asked = service.runtime().program.display();
+    match container::runtime_used(service, id).await {
+        Some(used) if used != asked.to_string() => {
+            format!("podman was asked for the runtime {asked} and used {used} instead")
+        }
+        _ => format!("the runtime {asked} started a plain container instead of a microVM"),
+    }
+}
+
+/// Asks the guest who it is, and proves where it runs.
+async fn meet(
+    stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Send + Unpin + 'static,
+) -> Result<(Link, Hello, Isolation), SandboxError> {
+    let link = Link::new(stream);
+    let asked =
+        tokio::time::timeout(Duration::from_millis(SANDBOX_HELLO_MAX_MS), link.ask(&Call::Hello, None)).await;
+    let hello = match asked {
+        Ok(Ok(Answer::Hello(hello))) => hello,
+        Ok(Ok(other)) => {
+            return Err(SandboxError::new(format!("the guest answered {other:?}"), "install Airlock again"));
+        }
+        Ok(Err(error)) => {
+            return Err(SandboxError::new(
+                format!("the guest did not come up: {error}"),
+                "try `airlock doctor`",
+            ));
+        }
+        Err(_) => {
+            let what = format!("the guest did not answer within {} s", SANDBOX_HELLO_MAX_MS / 1000);
+            return Err(SandboxError::new(what, "see whether the machine is very busy, and try again"));
+        }
+    };
+    let host_boot_id = storage::read_text(Path::new("/proc/sys/kernel/random/boot_id"), 64);
+    let isolation = proof::isolation(&hello, host_boot_id.ok().flatten().unwrap_or_default().trim())?;
+    Ok((link, hello, isolation))
+}

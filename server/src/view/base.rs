@@ -1,0 +1,280 @@
+//! What both sides last agreed on: the content that the agent's change of a path was made from.
+//!
+//! It is the third side of a three-way merge. Where the agent's view differs from it, the agent changed something;
+//! where the user's file differs from it, the user did. A path that is not kept here was never touched by either in a
+//! way that matters: the view shows the workspace's own file.
+//!
+//! On disk it is a log of lines and, beside it, each content under its digest. A line that was not written whole, or
+//! a content that is damaged, leaves its path with an unknown base, and then nothing is merged or overwritten unasked.
+
+use super::entry::{Content, Entry, FileEntry, digest};
+use crate::limits::{VIEW_BASE_MAX_BYTES, VIEW_CONTENT_MAX_BYTES};
+use crate::paths::WorkspacePath;
+use crate::storage;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+/// What both sides last agreed on, of one session.
+pub struct Base {
+    /// Where contents are kept.
+    contents: PathBuf,
+    kept: BTreeMap<WorkspacePath, Kept>,
+    log: File,
+}
+
+/// What is known of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Agreed {
+    /// Nothing was kept: the view shows the workspace's own.
+    NotKept,
+    /// Both had this.
+    On(Entry),
+    /// Both changed it at once, so that nobody knows what it was before.
+    Unknown,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+enum Kept {
+    Missing,
+    File { digest: String, bytes: u64, mode: u32 },
+    Link { target: Vec<u8> },
+    Folder,
+    Other,
+    Unknown,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    path: String,
+    /// `None`: it is no longer kept.
+    kept: Option<Kept>,
+}
+
+impl Base {
+    /// Opens what was kept, or begins anew.
+    pub fn open(folder: PathBuf) -> io::Result<Self> {
+        let contents = folder.join("content");
+        Self::open_with(&folder, contents)
+    }
+
+    /// The same, with contents that are shared with others.
+    pub fn open_with(folder: &Path, contents: PathBuf) -> io::Result<Self> {
+        storage::make_private_folder(folder)?;
+        let path = folder.join("log");
+        let text = storage::read_bytes(&path, VIEW_BASE_MAX_BYTES)?.unwrap_or_default();
+        let mut kept = BTreeMap::new();
+        let mut lines = 0;
+        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            lines += 1;
+            // A last line that was cut off says nothing.
+            let Ok(Line { path, kept: state }) = serde_json::from_slice(line) else {
+                continue;
+            };
+            if let Ok(path) = WorkspacePath::parse(&path) {
+                apply(&mut kept, path, state);
+            }
+        }
+        if lines > 2 * kept.len() + 100 || text.last().is_some_and(|byte| *byte != b'\n') {
+            let lines = kept.iter().map(|(path, kept)| line(path, Some(kept.clone())));
+            storage::replace(&path, &lines.collect::<io::Result<Vec<_>>>()?.concat())?;
+        }
+        let log = match storage::open_private(&path, true) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => storage::open_private(&path, false),
+            opened => opened,
+        }?;
+        Ok(Self { contents, kept, log })
+    }
+
+    /// What both sides last agreed on at a path. Below something that was no folder there was nothing.
+    pub fn get(&self, path: &WorkspacePath) -> Agreed {
+        if let Some(kept) = self.kept.get(path) {
+            return self.agreed(kept);
+        }
+        match path.ancestors().find_map(|above| self.kept.get(&above)) {
+            None | Some(Kept::Folder) => Agreed::NotKept,
+            Some(Kept::Unknown) => Agreed::Unknown,
+            Some(_) => Agreed::On(Entry::Missing),
+        }
+    }
+
+    /// Whether something is kept for this very path.
+    pub fn keeps(&self, path: &WorkspacePath) -> bool {
+        self.kept.contains_key(path)
+    }
+
+    /// All paths for which something is kept.
+    pub fn paths(&self) -> Vec<WorkspacePath> {
+        self.kept.keys().cloned().collect()
+    }
+
+    /// Both sides have this now.
+    pub fn agree(&mut self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
+        let kept = match entry {
+            Entry::Missing => Kept::Missing,
+            Entry::Folder => Kept::Folder,
+            Entry::Other => Kept::Other,
+            Entry::Link(target) => Kept::Link { target: target.as_bytes().to_vec() },
+            Entry::File(FileEntry { content, mode }) => {
+                let digest = content.digest();
+                if let Content::Whole(bytes) = content {
+                    self.keep_content(&digest, bytes)?;
+                }
+                Kept::File { digest, bytes: content.len(), mode: *mode }
+            }
+        };
+        self.note(path, Some(kept))
+    }
+
+    /// Nobody knows what it was before.
+    pub fn lose(&mut self, path: &WorkspacePath) -> io::Result<()> {
+        self.note(path, Some(Kept::Unknown))
+    }
+
+    /// The view shows the workspace's own again.
+    pub fn forget(&mut self, path: &WorkspacePath) -> io::Result<()> {
+        self.note(path, None)
+    }
+
+    fn note(&mut self, path: &WorkspacePath, kept: Option<Kept>) -> io::Result<()> {
+        if self.kept.get(path) == kept.as_ref() {
+            return Ok(());
+        }
+        self.log.write_all(&line(path, kept.clone())?)?;
+        apply(&mut self.kept, path.clone(), kept);
+        Ok(())
+    }
+
+    fn agreed(&self, kept: &Kept) -> Agreed {
+        Agreed::On(match kept {
+            Kept::Unknown => return Agreed::Unknown,
+            Kept::Missing => Entry::Missing,
+            Kept::Folder => Entry::Folder,
+            Kept::Other => Entry::Other,
+            Kept::Link { target } => Entry::Link(OsString::from_vec(target.clone())),
+            Kept::File { digest, bytes, mode } => {
+                let Some(content) = self.content(digest, *bytes) else {
+                    return Agreed::Unknown;
+                };
+                Entry::File(FileEntry { content, mode: *mode })
+            }
+        })
+    }
+
+    fn content(&self, wanted: &str, bytes: u64) -> Option<Content> {
+        if bytes > VIEW_CONTENT_MAX_BYTES as u64 {
+            return Some(Content::Large { bytes, digest: wanted.to_owned() });
+        }
+        let read = storage::read_bytes(&self.content_path(wanted), VIEW_CONTENT_MAX_BYTES).ok().flatten()?;
+        (digest(&read) == wanted).then(|| Content::Whole(read.into()))
+    }
+
+    fn keep_content(&self, digest: &str, bytes: &[u8]) -> io::Result<()> {
+        let path = self.content_path(digest);
+        if storage::read_bytes(&path, VIEW_CONTENT_MAX_BYTES).is_ok_and(|kept| kept.as_deref() == Some(bytes))
+        {
+            return Ok(());
+        }
+        storage::make_private_folder(path.parent().unwrap_or(&self.contents))?;
+        storage::write_private(&path, bytes)
+    }
+
+    fn content_path(&self, digest: &str) -> PathBuf {
+        let (folder, name) = digest.split_at(digest.len().min(2));
+        self.contents.join(folder).join(name)
+    }
+}
+
+fn apply(all: &mut BTreeMap<WorkspacePath, Kept>, path: WorkspacePath, kept: Option<Kept>) {
+    match kept {
+        Some(Kept::Folder) => drop(all.insert(path, Kept::Folder)),
+        Some(kept) => {
+            // Nothing is below what is no folder.
+            let below = |other: &WorkspacePath| other != &path && other.as_path().starts_with(path.as_path());
+            let gone: Vec<_> = all
+                .range(path.clone()..)
+                .map(|(other, _)| other)
+                .take_while(|other| other.as_path().starts_with(path.as_path()))
+                .filter(|other| below(other))
+                .cloned()
+                .collect();
+            for other in gone {
+                all.remove(&other);
+            }
+            all.insert(path, kept);
+        }
+        None => drop(all.remove(&path)),
+    }
+}
+
+fn line(path: &WorkspacePath, kept: Option<Kept>) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(&Line { path: path.as_str().to_owned(), kept })?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_was_agreed_on_is_known_after_a_restart() {
+        let folder = tempfile::tempdir().unwrap();
+        let entries = [
+            ("a", Entry::file(b"text", 0o644)),
+            ("b/c", Entry::Missing),
+            ("d", Entry::Link("over/there".into())),
+            ("e", Entry::Folder),
+        ];
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        for (name, entry) in &entries {
+            base.agree(&path(name), entry).unwrap();
+        }
+        base.lose(&path("f")).unwrap();
+        base.agree(&path("g"), &Entry::Folder).unwrap();
+        base.forget(&path("g")).unwrap();
+        drop(base);
+        let base = Base::open(folder.path().to_owned()).unwrap();
+        for (name, entry) in &entries {
+            assert_eq!(base.get(&path(name)), Agreed::On(entry.clone()), "{name}");
+        }
+        assert_eq!(base.get(&path("f")), Agreed::Unknown);
+        assert_eq!(base.get(&path("g")), Agreed::NotKept);
+        assert_eq!(base.get(&path("b/c/below")), Agreed::On(Entry::Missing));
+    }
+
+    #[test]
+    fn a_damaged_content_is_unknown_and_not_merged_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        base.agree(&path("a"), &Entry::file(b"text", 0o644)).unwrap();
+        std::fs::write(base.content_path(&digest(b"text")), "other").unwrap();
+        assert_eq!(base.get(&path("a")), Agreed::Unknown);
+    }
+
+    #[test]
+    fn a_log_that_was_cut_off_loses_its_last_line_and_takes_new_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        base.agree(&path("a"), &Entry::Missing).unwrap();
+        base.agree(&path("b"), &Entry::Missing).unwrap();
+        drop(base);
+        let log = folder.path().join("log");
+        let text = std::fs::read(&log).unwrap();
+        std::fs::write(&log, &text[..text.len() - 5]).unwrap();
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        base.agree(&path("c"), &Entry::Folder).unwrap();
+        drop(base);
+        let base = Base::open(folder.path().to_owned()).unwrap();
+        assert_eq!(base.paths(), [path("a"), path("c")]);
+    }
+}

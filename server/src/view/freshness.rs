@@ -1,0 +1,204 @@
+//! Decides what has to be put into the agent's view so that it shows what the user has now.
+
+use super::base::{Agreed, Base};
+use super::entry::{Content, Entry, FileEntry};
+use super::upper::{InUpper, Upper};
+use super::user_side::{Buffers, Glance, UserSide};
+use crate::limits::{PUSH_MAX_BYTES, VIEW_MENTIONS_MAX};
+use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::storage::beneath::{Facts, Kind};
+use airlock_guest::{Call, Expected, ExpectedKind};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Both sides of a session's view, and what they agreed on.
+pub struct Sides {
+    /// What the user has.
+    pub user: UserSide,
+    /// What the agent has, where that is something else.
+    pub upper: Upper,
+    /// What both had last.
+    pub base: Base,
+}
+
+/// A path to look at, and what it should look like inside.
+pub(super) struct Suspect {
+    pub(super) path: WorkspacePath,
+    /// `None`: it stands unsaved in an editor, so no look at the disk tells.
+    pub(super) expected: Option<Expected>,
+}
+
+/// Something to put into the view.
+pub(super) struct Push {
+    pub(super) path: WorkspacePath,
+    pub(super) entry: Entry,
+    pub(super) modified_ns: Option<i64>,
+}
+
+/// What has to be put, or that it is too much.
+pub(super) enum Plan {
+    Push(Vec<Push>),
+    TooMuch,
+}
+
+impl Sides {
+    /// The sides of a session, kept in its folder.
+    pub fn open(
+        workspace: &WorkspaceRoot,
+        buffers: Arc<dyn Buffers>,
+        session_folder: &Path,
+    ) -> io::Result<Self> {
+        Ok(Self {
+            user: UserSide::new(workspace.clone(), buffers),
+            upper: Upper::new(session_folder.join("upper")),
+            base: Base::open(session_folder.join("base"))?,
+        })
+    }
+
+    /// What these paths should look like inside, if the view is fresh.
+    pub(super) fn suspects(&self, paths: impl IntoIterator<Item = WorkspacePath>) -> Vec<Suspect> {
+        let suspect = |path: WorkspacePath| {
+            // What cannot be looked at now is looked at when it changes again.
+            let expected = match self.user.glance(&path).ok()? {
+                Glance::Unsaved => None,
+                Glance::Disk(facts, target) => Some(Expected {
+                    path: path.as_str().to_owned(),
+                    kind: expected(facts, target.as_ref().map(|target| target.as_bytes()))?,
+                }),
+            };
+            Some(Suspect { path, expected })
+        };
+        paths.into_iter().filter_map(suspect).collect()
+    }
+
+    /// What to put so that these stale paths are as the user has them. The agent's own changes stay.
+    pub(super) fn plan(&mut self, stale: &[WorkspacePath]) -> io::Result<Plan> {
+        let mut pushes = Vec::new();
+        let mut bytes = 0;
+        for path in stale {
+            let Ok(entry) = self.user.entry(path) else {
+                continue;
+            };
+            if self.is_agents(path)? || self.hides_work_of_the_agent(path, &entry)? {
+                continue;
+            }
+            if let Entry::File(FileEntry { content, .. }) = &entry {
+                bytes += content.len();
+                if bytes > PUSH_MAX_BYTES || matches!(content, Content::Large { .. }) {
+                    return Ok(Plan::TooMuch);
+                }
+            }
+            let modified_ns = match self.user.glance(path) {
+                Ok(Glance::Disk(Some(facts), _)) => Some(facts.modified_ns),
+                _ => None,
+            };
+            pushes.push(Push { path: path.clone(), entry, modified_ns });
+        }
+        Ok(Plan::Push(pushes))
+    }
+
+    /// Whether the agent changed what is at this path. Where nobody knows what it was before, it counts as changed.
+    fn is_agents(&mut self, path: &WorkspacePath) -> io::Result<bool> {
+        let InUpper::Is(here) = self.upper.entry(path)? else {
+            return Ok(false);
+        };
+        match self.base.get(path) {
+            Agreed::On(entry) => Ok(here != entry),
+            Agreed::Unknown => Ok(true),
+            Agreed::NotKept => {
+                // Both sides have a folder there: neither is a change.
+                let both = here == Entry::Folder && self.user.entry(path)? == Entry::Folder;
+                if !both {
+                    self.base.lose(path)?;
+                }
+                Ok(!both)
+            }
+        }
+    }
+
+    /// Whether putting this there would take something away that the agent made below it.
+    fn hides_work_of_the_agent(&mut self, path: &WorkspacePath, entry: &Entry) -> io::Result<bool> {
+        if *entry == Entry::Folder || self.upper.entry(path)? != InUpper::Is(Entry::Folder) {
+            return Ok(false);
+        }
+        let mentions = self.upper.mentions(VIEW_MENTIONS_MAX)?;
+        for mention in &mentions.all {
+            let below = mention.path != *path && mention.path.as_path().starts_with(path.as_path());
+            if below && mention.kind != Kind::Folder && self.is_agents(&mention.path)? {
+                return Ok(true);
+            }
+        }
+        Ok(mentions.cut)
+    }
+
+    /// Remembers what new changes of the agent were made from. `changed_meanwhile` tells which paths the user changed
+    /// at the same time: of those nobody knows.
+    pub fn capture(&mut self, changed_meanwhile: impl Fn(&WorkspacePath) -> bool) -> io::Result<()> {
+        for mention in self.upper.mentions(VIEW_MENTIONS_MAX)?.all {
+            if self.base.keeps(&mention.path) || self.base.get(&mention.path) == Agreed::On(Entry::Missing) {
+                continue;
+            }
+            if changed_meanwhile(&mention.path) {
+                self.base.lose(&mention.path)?;
+                continue;
+            }
+            match self.user.entry(&mention.path) {
+                // A folder on both sides is no change of its own.
+                Ok(Entry::Folder) if mention.kind == Kind::Folder && !mention.opaque => {}
+                Ok(entry) => self.base.agree(&mention.path, &entry)?,
+                Err(error) => {
+                    tracing::warn!(path = %mention.path, %error, "the user's file cannot be read");
+                    self.base.lose(&mention.path)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes out of the upper folder what is there only because it was put: a new mount shows the workspace itself.
+    /// Only while nothing has it mounted.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        // What is in a folder before the folder.
+        for path in self.base.paths().into_iter().rev() {
+            let agreed = self.base.get(&path);
+            match self.upper.entry(&path)? {
+                InUpper::Untouched => self.base.forget(&path)?,
+                InUpper::Is(Entry::Folder) => {}
+                InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
+                    self.upper.forget(&path)?;
+                    self.base.forget(&path)?;
+                }
+                InUpper::Is(_) => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+fn expected(facts: Option<Facts>, target: Option<&[u8]>) -> Option<ExpectedKind> {
+    Some(match facts {
+        None => ExpectedKind::Missing,
+        Some(Facts { kind: Kind::File, bytes, modified_ns, mode }) => {
+            ExpectedKind::File { bytes, modified_ns, mode: mode & 0o777 }
+        }
+        Some(Facts { kind: Kind::Folder, .. }) => ExpectedKind::Folder,
+        Some(Facts { kind: Kind::Link, .. }) => {
+            ExpectedKind::Link { target: std::str::from_utf8(target?).ok()?.to_owned() }
+        }
+        Some(Facts { kind: Kind::Whiteout | Kind::Other, .. }) => return None,
+    })
+}
+
+/// The call that puts an entry into the view; `None` for what cannot be put.
+pub(super) fn call(path: &WorkspacePath, entry: &Entry, modified_ns: Option<i64>) -> Option<Call> {
+    let path = path.as_str().to_owned();
+    Some(match entry {
+        Entry::Missing => Call::Remove { path },
+        Entry::File(file) => Call::Put { path, mode: file.mode, modified_ns },
+        Entry::Link(target) => Call::PutLink { path, target: target.to_str()?.to_owned() },
+        Entry::Folder => Call::PutFolder { path },
+        Entry::Other => return None,
+    })
+}

@@ -1,0 +1,31 @@
+//! The agent's view of the workspace: a copy-on-write layer over the user's files that is kept fresh.
+//!
+//! | what | where |
+//! |---|---|
+//! | what is at a path | `entry` |
+//! | the user's side: files and unsaved buffers | `user_side` |
+//! | the agent's side: the overlay's upper folder | `upper` |
+//! | what both last agreed on | `base` |
+//! | which files the user changed | `watch` |
+//! | bringing that into the sandbox | `freshness` |
+//! | all of it for one session | `session_view` |
+//!
+//! An overlay does not follow the folder below it: a file that is replaced by a rename, as editors save, stays the old
+//! one inside once it was looked at. So what the user changes is put into the view before the next tool call, where
+//! the agent has not changed the same path itself.
+
+mod base;
+mod entry;
+mod freshness;
+mod session_view;
+mod upper;
+mod user_side;
+mod watch;
+
+pub use base::{Agreed, Base};
+pub use entry::{Content, Entry, FileEntry};
+pub use freshness::Sides;
+pub use session_view::{HeldView, SessionView};
+pub use upper::{InUpper, Mention, Mentions, Upper};
+pub use user_side::{Buffers, NoEditor, UserSide};
+pub use watch::WorkspaceWatches;

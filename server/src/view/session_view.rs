@@ -1,0 +1,259 @@
+//! One session's view of its workspace: its sandbox, fresh before each use.
+
+use super::entry::{Content, Entry, FileEntry};
+use super::freshness::{Plan, Push, Sides, Suspect, call};
+use super::user_side::Buffers;
+use super::watch::{Subscription, WorkspaceWatches};
+use crate::limits::WATCH_START_MAX_MS;
+use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::sandbox::{Sandbox, SandboxError, SandboxSlot};
+use airlock_guest::{Answer, Call, Link, LinkError};
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::MutexGuard;
+
+/// A session's sandbox, and what keeps its view fresh.
+pub struct SessionView {
+    slot: Arc<SandboxSlot>,
+    /// `None`: there is no workspace, so there is nothing to keep fresh.
+    kept: Option<Kept>,
+    tell: Box<dyn Fn(String) + Send + Sync>,
+}
+
+struct Kept {
+    /// Held while the view is brought up to date or reviewed, and never by two.
+    turn: tokio::sync::Mutex<()>,
+    sides: Arc<Mutex<Sides>>,
+    changed: Arc<Subscription>,
+}
+
+/// A view that nobody else brings up to date or reviews meanwhile.
+pub struct HeldView<'a> {
+    slot: &'a SandboxSlot,
+    kept: &'a Kept,
+    _turn: MutexGuard<'a, ()>,
+}
+
+impl SessionView {
+    /// A session's view of a workspace, kept in `folder`. `tell` takes what the user should know.
+    pub fn new(
+        slot: Arc<SandboxSlot>,
+        workspace: &WorkspaceRoot,
+        buffers: Arc<dyn Buffers>,
+        watches: &WorkspaceWatches,
+        folder: &Path,
+        tell: impl Fn(String) + Send + Sync + 'static,
+    ) -> Arc<Self> {
+        let kept = Kept::open(workspace, buffers, watches, folder);
+        if let Err(error) = &kept {
+            tell(format!(
+                "files that you change may look old to the agent, for they cannot be watched: {error}"
+            ));
+        }
+        Arc::new(Self { slot, kept: kept.ok(), tell: Box::new(tell) })
+    }
+
+    /// A session without a workspace, or without a sandbox.
+    pub fn none(slot: Arc<SandboxSlot>) -> Arc<Self> {
+        Arc::new(Self { slot, kept: None, tell: Box::new(|_| ()) })
+    }
+
+    /// Starts the sandbox without waiting for it.
+    pub fn warm_up(self: &Arc<Self>) {
+        if self.slot.has_plan() {
+            let view = Arc::clone(self);
+            // Whoever needs it gets the error again, from a start of its own.
+            tokio::spawn(async move { drop(view.running().await) });
+        }
+    }
+
+    /// The sandbox, with everything in it as the user has it now, apart from what the agent changed.
+    pub async fn ready(&self) -> Result<Arc<Sandbox>, SandboxError> {
+        let sandbox = self.running().await?;
+        let Some(held) = self.hold().await else {
+            return Ok(sandbox);
+        };
+        let changed = &held.kept.changed;
+        changed.stands(Duration::from_millis(WATCH_START_MAX_MS)).await;
+        if let Some(gap) = changed.gap() {
+            (self.tell)(gap);
+        }
+        match held.refresh(sandbox.link()).await {
+            // The next call gets a fresh one; this one learns of it when it uses the link.
+            Ok(true) | Err(LinkError::Broken(_)) => Ok(sandbox),
+            Err(LinkError::Refused(why)) => {
+                (self.tell)(format!("a file that you changed could not be shown to the agent: {why}"));
+                Ok(sandbox)
+            }
+            Ok(false) => {
+                held.slot
+                    .restart("so many files of the workspace changed that a fresh one is quicker")
+                    .await?;
+                held.settle().await;
+                held.slot.ready().await
+            }
+        }
+    }
+
+    /// Remembers what the agent's latest changes were made from. To be called after each tool call that may write.
+    pub async fn capture(&self) {
+        if let Some(held) = self.hold().await {
+            held.capture().await;
+        }
+    }
+
+    /// Keeps everybody else from bringing it up to date or reviewing it. `None`: there is nothing to review.
+    pub async fn hold(&self) -> Option<HeldView<'_>> {
+        let kept = self.kept.as_ref()?;
+        Some(HeldView { slot: &self.slot, kept, _turn: kept.turn.lock().await })
+    }
+
+    /// Ends the sandbox. It is gone when this returns.
+    pub async fn stop(&self) {
+        self.slot.stop().await;
+    }
+
+    async fn running(&self) -> Result<Arc<Sandbox>, SandboxError> {
+        let asked = Instant::now();
+        // Who waits for one that is being started does not hold the view meanwhile: that may take long.
+        self.slot.running().await?;
+        let held = self.hold().await;
+        let settle = async move {
+            if let Some(held) = held {
+                held.settle().await;
+            }
+        };
+        self.slot.ready_after(asked, settle).await
+    }
+}
+
+impl Kept {
+    fn open(
+        workspace: &WorkspaceRoot,
+        buffers: Arc<dyn Buffers>,
+        watches: &WorkspaceWatches,
+        folder: &Path,
+    ) -> io::Result<Self> {
+        let bell = folder.parent().unwrap_or(folder);
+        Ok(Self {
+            turn: tokio::sync::Mutex::default(),
+            changed: Arc::new(watches.subscribe(workspace, bell)?),
+            sides: Arc::new(Mutex::new(Sides::open(workspace, buffers, folder)?)),
+        })
+    }
+}
+
+impl HeldView<'_> {
+    /// Work on the sides, which is work on the disk, away from the threads that serve everybody.
+    pub async fn sides<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
+        let sides = Arc::clone(&self.kept.sides);
+        let work = move || work(&mut sides.lock().unwrap_or_else(PoisonError::into_inner));
+        match tokio::task::spawn_blocking(work).await {
+            Ok(done) => done,
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    /// Remembers what the agent's latest changes were made from.
+    pub async fn capture(&self) {
+        let changed = Arc::clone(&self.kept.changed);
+        changed.catch_up().await;
+        let captured = self.sides(move |sides| sides.capture(|path| changed.includes(path))).await;
+        if let Err(error) = captured {
+            tracing::warn!(%error, "what the agent's changes were made from cannot be kept");
+        }
+    }
+
+    /// Gives a path of the agent's view this state: through the guest, or on the disk while no sandbox runs.
+    pub async fn put(&self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
+        let large = matches!(entry, Entry::File(FileEntry { content: Content::Large { .. }, .. }));
+        let no_sandbox = |error: SandboxError| io::Error::other(error.to_string());
+        match self.slot.running().await.map_err(no_sandbox)? {
+            Some(sandbox) if !large => {
+                let broken = |error: LinkError| io::Error::other(error.to_string());
+                put(sandbox.link(), path, entry, None).await.map_err(broken)
+            }
+            running => {
+                if running.is_some() {
+                    self.slot.restart("a large file was put back").await.map_err(no_sandbox)?;
+                }
+                let (path, entry) = (path.clone(), entry.clone());
+                self.sides(move |sides| put_on_disk(sides, &path, &entry)).await
+            }
+        }
+    }
+
+    /// Brings the view up to date; `false` when that is too much work.
+    async fn refresh(&self, link: &Link) -> Result<bool, LinkError> {
+        let changed = self.kept.changed.take().await;
+        let mut paths = changed.paths;
+        paths.extend(self.sides(|sides| sides.user.changed_buffers()).await);
+        if changed.too_many {
+            return Ok(false);
+        }
+        if paths.is_empty() {
+            return Ok(true);
+        }
+        let suspects = self.sides(move |sides| sides.suspects(paths)).await;
+        let stale = stale(link, suspects).await?;
+        let Plan::Push(pushes) = self.sides(move |sides| sides.plan(&stale)).await.map_err(refused)? else {
+            return Ok(false);
+        };
+        for Push { path, entry, modified_ns } in pushes {
+            put(link, &path, &entry, modified_ns).await?;
+            self.sides(move |sides| sides.base.agree(&path, &entry)).await.map_err(refused)?;
+        }
+        Ok(true)
+    }
+
+    async fn settle(&self) {
+        if let Err(error) = self.sides(Sides::settle).await {
+            tracing::warn!(%error, "the sandbox may show old files");
+        }
+    }
+}
+
+async fn put(
+    link: &Link,
+    path: &WorkspacePath,
+    entry: &Entry,
+    modified_ns: Option<i64>,
+) -> Result<(), LinkError> {
+    let content = match entry {
+        Entry::File(FileEntry { content: Content::Whole(bytes), .. }) => Some(Arc::clone(bytes)),
+        _ => None,
+    };
+    match call(path, entry, modified_ns) {
+        Some(call) => link.ask(&call, content.as_deref()).await.map(drop),
+        None => Ok(()),
+    }
+}
+
+/// Where the user's file is what is wanted, the upper folder need not mention it.
+fn put_on_disk(sides: &Sides, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
+    if sides.user.on_disk(path)? == *entry {
+        sides.upper.forget(path)?;
+        if matches!(sides.upper.entry(path)?, super::upper::InUpper::Untouched) {
+            return Ok(());
+        }
+    }
+    sides.upper.put(path, entry)
+}
+
+/// Those of the suspects that do not look inside as they should.
+async fn stale(link: &Link, suspects: Vec<Suspect>) -> Result<Vec<WorkspacePath>, LinkError> {
+    let expected = suspects.iter().filter_map(|suspect| suspect.expected.clone()).collect();
+    let Answer::Stale { paths } = link.ask(&Call::Stale { expected }, None).await? else {
+        return Err(LinkError::Refused("the sandbox gave an answer that does not fit".to_owned()));
+    };
+    let paths: HashSet<String> = paths.into_iter().collect();
+    let stale = |suspect: &Suspect| suspect.expected.is_none() || paths.contains(suspect.path.as_str());
+    Ok(suspects.into_iter().filter(stale).map(|suspect| suspect.path).collect())
+}
+
+fn refused(error: io::Error) -> LinkError {
+    LinkError::Refused(error.to_string())
+}

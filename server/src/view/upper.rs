@@ -1,0 +1,184 @@
+//! The overlay's upper folder: exactly what differs between the agent's view and the workspace below it.
+//!
+//! A deleted thing stands there as a whiteout; a folder that was deleted and made again is opaque, so that nothing of
+//! the workspace's folder shows through it. What an upper folder does not mention is as the workspace has it.
+
+use super::entry::{Content, Entry, FileEntry};
+use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
+use crate::paths::WorkspacePath;
+use crate::storage;
+use crate::storage::beneath::{Folder, Kind, Node};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The marks of an opaque folder: as root, and as an ordinary user.
+const OPAQUE: [&str; 2] = ["trusted.overlay.opaque", "user.overlay.opaque"];
+/// Names in one folder that are looked at.
+const NAMES_MAX: usize = 1 << 20;
+
+/// A session's upper folder. It need not be there yet: then nothing was changed.
+#[derive(Clone, Debug)]
+pub struct Upper(PathBuf);
+
+/// What the upper folder says of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InUpper {
+    /// Nothing: it is as the workspace has it.
+    Untouched,
+    /// It is this.
+    Is(Entry),
+}
+
+/// Something that the upper folder mentions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// Where.
+    pub path: WorkspacePath,
+    /// What is there.
+    pub kind: Kind,
+    /// A folder that shows nothing of the workspace's.
+    pub opaque: bool,
+}
+
+/// All that an upper folder mentions.
+#[derive(Clone, Debug, Default)]
+pub struct Mentions {
+    /// Each, folders before what is in them.
+    pub all: Vec<Mention>,
+    /// Names that are no UTF-8, which no editor could be told, as they look.
+    pub unnameable: Vec<String>,
+    /// There were more than one wanted to see.
+    pub cut: bool,
+}
+
+impl Upper {
+    /// The upper folder at this place.
+    pub fn new(folder: PathBuf) -> Self {
+        Self(folder)
+    }
+
+    /// What it says of a path.
+    pub fn entry(&self, path: &WorkspacePath) -> io::Result<InUpper> {
+        let Some(mut folder) = self.open()? else {
+            return Ok(InUpper::Untouched);
+        };
+        let mut opaque = false;
+        let mut names = path.as_path().iter().peekable();
+        while let Some(name) = names.next() {
+            let facts = folder.facts(name)?;
+            let Some(facts) = facts else {
+                return Ok(if opaque { InUpper::Is(Entry::Missing) } else { InUpper::Untouched });
+            };
+            if names.peek().is_none() {
+                return match facts.kind {
+                    Kind::Whiteout => Ok(InUpper::Is(Entry::Missing)),
+                    _ => Entry::at(
+                        &folder,
+                        &WorkspacePath::found(Path::new(name)).unwrap_or_else(|| path.clone()),
+                    )
+                    .map(InUpper::Is),
+                };
+            }
+            folder = match folder.node(name)? {
+                Node::Folder(inner) => inner,
+                _ => return Ok(InUpper::Is(Entry::Missing)),
+            };
+            opaque |= is_opaque(&folder);
+        }
+        Ok(InUpper::Untouched)
+    }
+
+    /// All that it mentions, up to `limit` things.
+    pub fn mentions(&self, limit: usize) -> io::Result<Mentions> {
+        let mut mentions = Mentions::default();
+        if let Some(folder) = self.open()? {
+            list(&folder, Path::new(""), 0, limit, &mut mentions)?;
+        }
+        Ok(mentions)
+    }
+
+    /// Opens a file of it.
+    pub fn file(&self, path: &WorkspacePath) -> io::Result<File> {
+        match Folder::open(&self.0)?.node_at(path.as_path())? {
+            Node::File(file) => Ok(file),
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file any more")),
+        }
+    }
+
+    /// Puts an entry into it. Only while nothing has it mounted.
+    pub fn put(&self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
+        let name = path.as_path().file_name().ok_or_else(|| io::Error::other("it has no name"))?;
+        storage::make_private_folder(&self.0)?;
+        let folder = Folder::open(&self.0)?.make_folders(path.as_path().parent().unwrap_or(Path::new("")))?;
+        if folder.facts(name)?.is_some_and(|facts| facts.kind == Kind::Folder && *entry != Entry::Folder) {
+            self.forget(path)?;
+        }
+        match entry {
+            Entry::Missing => {
+                self.forget(path)?;
+                folder.make_whiteout(name)
+            }
+            Entry::Folder => folder.make_folders(Path::new(name)).map(drop),
+            Entry::Link(target) => folder.replace_link(name, target),
+            Entry::File(FileEntry { content: Content::Whole(bytes), mode }) => {
+                folder.replace_file(name, *mode, |file| file.write_all(bytes))
+            }
+            Entry::File(_) | Entry::Other => Err(io::Error::other("it is too large, or no file")),
+        }
+    }
+
+    /// Takes a path out of it, so that the workspace shows through again. Only while nothing has it mounted.
+    pub fn forget(&self, path: &WorkspacePath) -> io::Result<()> {
+        storage::remove_tree(&self.0.join(path.as_path()))
+    }
+
+    fn open(&self) -> io::Result<Option<Folder>> {
+        match Folder::open(&self.0) {
+            Ok(folder) => Ok(Some(folder)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_opaque(folder: &Folder) -> bool {
+    OPAQUE.iter().any(|name| folder.has_attribute(name, b"y"))
+}
+
+fn list(
+    folder: &Folder,
+    below: &Path,
+    depth: usize,
+    limit: usize,
+    mentions: &mut Mentions,
+) -> io::Result<()> {
+    for name in folder.names(NAMES_MAX)? {
+        if mentions.all.len() == limit || depth == VIEW_FOLDERS_MAX_DEPTH {
+            mentions.cut = true;
+            return Ok(());
+        }
+        let place = below.join(&name);
+        let Some(path) = WorkspacePath::found(&place) else {
+            mentions.unnameable.push(place.to_string_lossy().into_owned());
+            continue;
+        };
+        // It may go away while it is looked at.
+        let Some(facts) = folder.facts(&name)? else {
+            continue;
+        };
+        let inner = match facts.kind {
+            Kind::Folder => match folder.node(&name)? {
+                Node::Folder(inner) => Some(inner),
+                _ => continue,
+            },
+            _ => None,
+        };
+        let opaque = inner.as_ref().is_some_and(is_opaque);
+        mentions.all.push(Mention { path, kind: facts.kind, opaque });
+        if let Some(inner) = inner {
+            list(&inner, &place, depth + 1, limit, mentions)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,34 @@
+//! What runs in the lab, as `lab-driver SCENARIO NAME`: it drives the real binary there as an editor does, and prints what it
+//! saw as one line of JSON. It judges nothing: the tests in `tests/suite/microvm.rs` do.
+#![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
+
+mod bulk;
+mod session;
+
+use serde_json::{Value, json};
+
+const MICROVM: &str = "isolation = \"microvm\"\n";
+
+#[tokio::main]
+async fn main() {
+    let [scenario, name] = &std::env::args().skip(1).collect::<Vec<_>>()[..] else {
+        panic!("lab-driver SCENARIO NAME");
+    };
+    let facts = match scenario.as_str() {
+        "session" => session::facts("").await,
+        "session-in-a-microvm" => session::facts(MICROVM).await,
+        "few-commands-in-a-microvm" => session::few_facts(MICROVM).await,
+        "bulk" => bulk::facts().await,
+        other => panic!("there is no scenario {other}"),
+    };
+    println!("{}", json!({"name": name, "machine": machine(), "facts": facts}));
+}
+
+/// The kernel that the driver itself runs on.
+fn machine() -> Value {
+    let read = |path: &str| std::fs::read_to_string(path).expect("a file of the kernel").trim().to_owned();
+    json!({
+        "kernel": read("/proc/sys/kernel/osrelease"),
+        "boot_id": read("/proc/sys/kernel/random/boot_id"),
+    })
+}

@@ -1,0 +1,371 @@
+//! Review over LSP: what the agent changed comes back hunk by hunk, and never by another way.
+
+use crate::workbench::Workbench;
+use airlock_tests::editor::{EditorOptions, Home, agent_text};
+use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
+use std::path::Path;
+
+pub(crate) fn with_files(
+    files: &[(&str, &str)],
+) -> (Home, impl FnOnce(EditorOptions) -> EditorOptions + use<>) {
+    let home = Home::new();
+    for (path, text) in files {
+        home.write(path, text);
+    }
+    (home.clone(), move |options: EditorOptions| options.home(&home))
+}
+
+impl Workbench {
+    pub(crate) async fn changes(&self) -> Vec<Value> {
+        let list = self.editor.expect("airlock/changes/list", json!({"sessionId": self.session})).await;
+        list["changes"].as_array().expect("changes").clone()
+    }
+
+    pub(crate) async fn review(&self, verb: &str, selection: Value) -> Value {
+        let mut params = selection;
+        params["sessionId"] = json!(self.session);
+        let pending = self.editor.start_request(&format!("airlock/changes/{verb}"), params);
+        let outcome = self.editor.response(pending).await.expect("an outcome");
+        // How much is left is told when it changed, before the answer.
+        if !outcome["done"].as_array().expect("paths").is_empty() {
+            self.editor.updates_until(&self.session, "changes").await;
+        }
+        outcome
+    }
+
+    fn on_disk(&self, path: &str) -> String {
+        std::fs::read_to_string(self.editor.home().workspace().join(path)).unwrap()
+    }
+}
+
+fn paths(changes: &[Value]) -> Vec<(&str, &str)> {
+    changes
+        .iter()
+        .map(|change| (change["kind"].as_str().unwrap(), change["path"].as_str().unwrap()))
+        .collect()
+}
+
+fn numbered(from: usize, to: usize) -> String {
+    (from..=to).map(|number| format!("line {number}\n")).collect()
+}
+
+#[tokio::test]
+async fn changes_are_listed_told_and_accepted_hunk_by_hunk() {
+    let (_home, options) =
+        with_files(&[("a.txt", &numbered(1, 20)), ("gone.txt", "bye\n"), ("same.txt", "same\n")]);
+    let bench = Workbench::with(options).await;
+    let command = "sed -i 's/line 3$/LINE 3/; s/line 17$/LINE 17/' a.txt; rm gone.txt; echo new > new.txt; touch same.txt; echo same > same.txt";
+    let (_, updates) = bench.call_with_updates("bash", json!({"command": command})).await;
+    let told = updates.iter().find(|update| update["kind"] == "changes").expect("the changes are told");
+    assert_eq!((&told["count"], &told["files"]), (&json!(4), &json!(3)));
+
+    let changes = bench.changes().await;
+    assert_eq!(paths(&changes), [("modified", "a.txt"), ("deleted", "gone.txt"), ("created", "new.txt")]);
+    let hunks = changes[0]["hunks"].as_array().unwrap();
+    assert_eq!(hunks[0]["text"], "-line 3\n+LINE 3\n");
+    assert_eq!((&hunks[1]["oldStart"], &hunks[1]["newLines"]), (&json!(17), &json!(1)));
+
+    let outcome = bench.review("accept", json!({"hunks": [hunks[1]["id"]]})).await;
+    assert_eq!(outcome, json!({"done": ["a.txt"], "failed": []}));
+    assert_eq!(bench.on_disk("a.txt"), numbered(1, 16) + "LINE 17\n" + &numbered(18, 20));
+    let rest = bench.changes().await;
+    assert_eq!(rest[0]["hunks"][0]["id"], hunks[0]["id"], "the other hunk keeps its name");
+    assert_eq!(rest[0]["hunks"].as_array().unwrap().len(), 1);
+
+    let again = bench.review("accept", json!({"hunks": [hunks[1]["id"]]})).await;
+    assert!(again["failed"][0]["why"].as_str().unwrap().contains("not pending any more"), "{again}");
+
+    let outcome = bench.review("accept", json!({})).await;
+    assert_eq!(outcome["done"], json!(["a.txt", "gone.txt", "new.txt"]));
+    assert!(!bench.editor.home().workspace().join("gone.txt").exists());
+    assert_eq!(bench.on_disk("new.txt"), "new\n");
+    assert_eq!(bench.changes().await, Vec::<Value>::new());
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_rejected_change_is_gone_from_the_agents_view_and_it_is_told() {
+    let (_home, options) = with_files(&[("a.txt", "one\ntwo\nthree\nfour\nfive\n")]);
+    let bench = Workbench::with(options).await;
+    bench.bash("sed -i 's/one/ONE/; s/five/FIVE/' a.txt; mkdir d; echo x > d/x; echo keep > keep.txt").await;
+    let changes = bench.changes().await;
+    bench.review("reject", json!({"hunks": [changes[0]["hunks"][0]["id"]], "paths": ["d"]})).await;
+    bench.review("accept", json!({"paths": ["keep.txt"]})).await;
+    assert_eq!(bench.bash("cat a.txt; ls").await, "one\ntwo\nthree\nfour\nFIVE\na.txt\nd\nkeep.txt\n");
+    let requests = bench.claude.requests();
+    let prompt = requests.iter().rev().find(|request| request.last_user_text().contains("go on")).unwrap();
+    let told = prompt.last_user_text();
+    assert!(told.contains("rejected, wholly or in part, those to: a.txt, d/x."), "{told}");
+    assert!(told.contains("accepted, wholly or in part, those to: keep.txt."), "{told}");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn what_the_user_changed_elsewhere_in_the_file_is_merged_in() {
+    let (home, options) = with_files(&[("a.txt", &numbered(1, 10))]);
+    let bench = Workbench::with(options).await;
+    bench.bash("sed -i 's/line 2$/agent/' a.txt").await;
+    home.write("a.txt", &(numbered(1, 8) + "user\n" + "line 10\n"));
+    let changes = bench.changes().await;
+    assert_eq!(changes[0]["conflict"], false);
+    assert_eq!(changes[0]["hunks"].as_array().unwrap().len(), 1);
+    bench.review("accept", json!({})).await;
+    assert_eq!(bench.on_disk("a.txt"), "line 1\nagent\n".to_owned() + &numbered(3, 8) + "user\nline 10\n");
+    assert_eq!(bench.changes().await, Vec::<Value>::new());
+    assert_eq!(bench.bash("sed -n '2p;9p' a.txt").await, "agent\nuser\n");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_conflict_is_never_overwritten_and_both_sides_are_kept() {
+    let (home, options) = with_files(&[("a.txt", "one\ntwo\nthree\n"), ("gone.txt", "text\n")]);
+    let bench = Workbench::with(options).await;
+    bench.bash("sed -i 's/two/agent/' a.txt; rm gone.txt").await;
+    home.write("a.txt", "one\nuser\nthree\n");
+    home.write("gone.txt", "changed\n");
+    let changes = bench.changes().await;
+    assert_eq!(changes.iter().map(|change| &change["conflict"]).collect::<Vec<_>>(), [true, true]);
+    let outcome = bench.review("accept", json!({})).await;
+    assert_eq!(outcome["done"], json!([]));
+    assert_eq!(
+        (bench.on_disk("a.txt"), bench.on_disk("gone.txt")),
+        ("one\nuser\nthree\n".into(), "changed\n".into())
+    );
+    let outcome = bench.review("accept", json!({"paths": ["gone.txt"]})).await;
+    assert!(outcome["failed"][0]["why"].as_str().unwrap().contains("by hand"), "{outcome}");
+    bench.review("accept", json!({"paths": ["a.txt"]})).await;
+    assert_eq!(bench.on_disk("a.txt"), "one\n<<<<<<< ours\nuser\n=======\nagent\n>>>>>>> theirs\nthree\n");
+    bench.end().await;
+}
+
+/// An editor with one open document, which makes the edits that it is asked for.
+async fn make_edit(bench: &Workbench, text: &str, version: i64) -> String {
+    let request = bench.editor.next_server_request("workspace/applyEdit").await;
+    let edit = &request.params["edit"]["documentChanges"][0];
+    assert_eq!(edit["textDocument"]["version"], version);
+    let mut lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let edits = edit["edits"].as_array().unwrap();
+    for edit in edits.iter().rev() {
+        let line = |end: &str| {
+            assert_eq!(edit["range"][end]["character"], 0);
+            edit["range"][end]["line"].as_u64().unwrap() as usize
+        };
+        lines.splice(line("start")..line("end"), [edit["newText"].as_str().unwrap()]);
+    }
+    let text = lines.concat();
+    let uri = edit["textDocument"]["uri"].as_str().unwrap().to_owned();
+    bench.editor.change(&uri, version + 1, json!([{"text": text}]));
+    request.respond(json!({"applied": true}));
+    text
+}
+
+#[tokio::test]
+async fn an_open_document_keeps_the_users_unsaved_text_and_one_undo_takes_the_hunk_back() {
+    let (home, options) = with_files(&[("a.txt", &numbered(1, 10))]);
+    let bench = Workbench::with(options).await;
+    let uri = home.file_uri("a.txt");
+    bench.editor.open(&uri, &numbered(1, 10));
+    bench.bash("sed -i 's/line 2$/agent/' a.txt").await;
+    let unsaved = numbered(1, 8) + "unsaved\nline 10\n";
+    bench.editor.change(&uri, 2, json!([{"text": unsaved}]));
+
+    let accept = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": bench.session}));
+    let text = make_edit(&bench, &unsaved, 2).await;
+    let outcome = bench.editor.response(accept).await.unwrap();
+    assert_eq!(outcome, json!({"done": ["a.txt"], "failed": []}));
+    bench.editor.updates_until(&bench.session, "changes").await;
+    assert_eq!(text, "line 1\nagent\n".to_owned() + &numbered(3, 8) + "unsaved\nline 10\n");
+    assert_eq!(bench.on_disk("a.txt"), numbered(1, 10), "an open document is saved by its user");
+    assert_eq!(bench.changes().await, Vec::<Value>::new());
+
+    // Undo in the editor: the hunk is gone, the unsaved text is not, and nothing is pending.
+    bench.editor.change(&uri, 4, json!([{"text": unsaved}]));
+    assert_eq!(bench.changes().await, Vec::<Value>::new());
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_stale_version_is_a_conflict_and_nothing_is_overwritten() {
+    let (home, options) = with_files(&[("a.txt", "one\ntwo\n")]);
+    let bench = Workbench::with(options).await;
+    bench.editor.open(&home.file_uri("a.txt"), "one\ntwo\n");
+    bench.bash("sed -i 's/two/agent/' a.txt").await;
+    let accept = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": bench.session}));
+    let request = bench.editor.next_server_request("workspace/applyEdit").await;
+    request.respond(json!({"applied": false, "failureReason": "the version is stale"}));
+    let outcome = bench.editor.response(accept).await.unwrap();
+    assert_eq!(outcome["done"], json!([]));
+    assert!(outcome["failed"][0]["why"].as_str().unwrap().contains("the version is stale"), "{outcome}");
+    assert_eq!(bench.on_disk("a.txt"), "one\ntwo\n");
+    assert_eq!(paths(&bench.changes().await), [("modified", "a.txt")], "it is still pending");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn pending_changes_survive_a_restart_and_belong_to_their_session() {
+    let (home, options) = with_files(&[("a.txt", "one\n")]);
+    let bench = Workbench::with(options).await;
+    bench.bash("echo two >> a.txt; echo new > b.txt").await;
+    let session = bench.session.clone();
+    bench.editor.kill9().await;
+    bench.claude.finish();
+
+    let other = Workbench::with(|options| options.home(&home)).await;
+    assert_eq!(other.changes().await, Vec::<Value>::new());
+    other.editor.ignore_unread();
+    other.end().await;
+    let bench = Workbench::again(&home, &session).await;
+    assert_eq!(paths(&bench.changes().await), [("modified", "a.txt"), ("created", "b.txt")]);
+    bench.editor.updates_until(&session, "sandbox").await;
+    assert_eq!(bench.bash("cat a.txt b.txt").await, "one\ntwo\nnew\n");
+    bench.review("accept", json!({})).await;
+    assert_eq!(bench.on_disk("a.txt"), "one\ntwo\n");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn the_slash_commands_list_accept_and_reject() {
+    let (_home, options) = with_files(&[("a.txt", "one\n")]);
+    let bench = Workbench::with(options).await;
+    bench.bash("echo two >> a.txt; echo x > x.txt; echo y > y.txt").await;
+    let said = |updates: Vec<Value>| agent_text(&updates);
+    let listed = said(bench.editor.turn(&bench.session, "/changes").await);
+    assert!(listed.contains("- modified `a.txt` (+1 −0)\n- created `x.txt`"), "{listed}");
+    let accepted = said(bench.editor.turn(&bench.session, "/accept a.txt nothing.txt").await);
+    assert!(accepted.contains("- Accepted `a.txt`") && accepted.contains("Not `nothing.txt`"), "{accepted}");
+    let rejected = said(bench.editor.turn(&bench.session, "/reject").await);
+    assert_eq!(rejected, "- Rejected `x.txt`\n- Rejected `y.txt`");
+    assert!(!bench.editor.home().workspace().join("x.txt").exists());
+    assert_eq!(said(bench.editor.turn(&bench.session, "/changes").await), "Nothing waits for review.");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn undo_gives_back_every_byte_of_the_view_after_a_formatter_ran_over_two_hundred_files() {
+    let home = Home::new();
+    for number in 0..200 {
+        home.write(&format!("src/{number}.txt"), &format!("  indented {number}\n"));
+    }
+    let bench = Workbench::with(|options| options.home(&home)).await;
+    bench
+        .bash("echo before > src/5.txt; rm src/6.txt; mkdir empty; ln -s 7.txt src/link; chmod +x src/8.txt")
+        .await;
+    let all = "find . -printf '%p %m %l\\n' | sort; find . -type f | sort | xargs sha256sum";
+    let before = bench.bash(all).await;
+    let format = "sed -i 's/^ *//' src/*; rm src/9.txt; mkdir -p new/deep; echo x > new/deep/x; echo again > src/6.txt; rmdir empty; chmod -x src/8.txt; rm src/link";
+    bench.bash(format).await;
+    assert_ne!(bench.bash(all).await, before);
+    // The look was a turn of its own.
+    let said = agent_text(&bench.editor.turn(&bench.session, "/undo 2").await);
+    assert!(said.starts_with("Undone:"), "{said}");
+    assert_eq!(bench.bash(all).await, before);
+    for number in 0..200 {
+        assert_eq!(bench.on_disk(&format!("src/{number}.txt")), format!("  indented {number}\n"));
+    }
+    let refused = bench.editor.turn(&bench.session, "/undo 30").await;
+    assert!(refused.last().unwrap()["error"].as_str().unwrap().contains("can be undone"), "{refused:?}");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn a_kill_while_a_hundred_files_are_accepted_leaves_each_old_or_new_and_the_list_agrees() {
+    for files_before_the_kill in [0, 1, 50, 99] {
+        let home = Home::new();
+        for number in 0..100 {
+            home.write(&format!("f/{number:02}.txt"), "old\n");
+        }
+        let bench = Workbench::with(|options| options.home(&home)).await;
+        bench.bash("for f in f/*; do echo new > $f; done").await;
+        let session = bench.session.clone();
+        let workspace = home.workspace();
+        let is_new =
+            |number: usize| match std::fs::read_to_string(workspace.join(format!("f/{number:02}.txt")))
+                .as_deref()
+            {
+                Ok("old\n") => false,
+                Ok("new\n") => true,
+                torn => panic!("{number}: {torn:?}"),
+            };
+        let _unanswered = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": session}));
+        let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while (0..100).filter(|number| is_new(*number)).count() < files_before_the_kill {
+            assert!(std::time::Instant::now() < deadline, "it does not get on");
+            std::thread::yield_now();
+        }
+        bench.editor.kill9().await;
+        bench.claude.finish();
+        let old: Vec<String> =
+            (0..100).filter(|number| !is_new(*number)).map(|number| format!("f/{number:02}.txt")).collect();
+        let bench = Workbench::again(&home, &session).await;
+        let pending: Vec<String> =
+            paths(&bench.changes().await).iter().map(|(_, path)| (*path).to_owned()).collect();
+        assert_eq!(pending, old);
+        bench.editor.ignore_unread();
+        bench.end().await;
+    }
+}
+
+#[tokio::test]
+async fn what_the_sandbox_made_is_never_written_through_a_link() {
+    let (home, options) = with_files(&[("d/inner.txt", "old\n"), ("hard.txt", "shared\n")]);
+    let victim = tempfile::tempdir().unwrap();
+    std::fs::write(victim.path().join("inner.txt"), "victim\n").unwrap();
+    std::fs::hard_link(home.workspace().join("hard.txt"), home.path().join("other-name")).unwrap();
+    let bench = Workbench::with(options).await;
+    let link = format!(
+        "ln -s {} out; mkdir out2; echo evil > out2/.bashrc; echo evil > d/inner.txt; echo mine > hard.txt",
+        victim.path().display()
+    );
+    bench.bash(&link).await;
+    let changes = bench.changes().await;
+    let out = changes.iter().find(|change| change["path"] == "out").unwrap();
+    assert_eq!((&out["protected"], &out["binary"]), (&json!(true), &json!(false)));
+    assert!(out["hunks"][0]["text"].as_str().unwrap().contains("a link to"), "{out}");
+
+    // Between review and accept both folders become links out of the workspace.
+    std::os::unix::fs::symlink(victim.path(), home.workspace().join("out2")).unwrap();
+    std::fs::remove_dir_all(home.workspace().join("d")).unwrap();
+    std::os::unix::fs::symlink(victim.path(), home.workspace().join("d")).unwrap();
+    bench.review("accept", json!({"paths": ["out2/.bashrc", "d/inner.txt", "hard.txt"]})).await;
+    assert!(!victim.path().join(".bashrc").exists());
+    assert_eq!(std::fs::read_to_string(victim.path().join("inner.txt")).unwrap(), "victim\n");
+    assert_eq!(bench.on_disk("hard.txt"), "mine\n");
+    assert_eq!(
+        std::fs::read_to_string(home.path().join("other-name")).unwrap(),
+        "shared\n",
+        "replaced, not written through"
+    );
+    // By itself a link is taken over as a link.
+    bench.review("accept", json!({"paths": ["out"]})).await;
+    assert_eq!(std::fs::read_link(home.workspace().join("out")).unwrap(), victim.path());
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn what_runs_later_is_accepted_only_by_itself_and_git_never() {
+    let (home, options) = with_files(&[(".git/config", "[core]\n"), ("ok.txt", "x\n")]);
+    let bench = Workbench::with(options).await;
+    bench
+        .bash("mkdir -p .git/hooks .VSCode .github/workflows; echo x > .git/hooks/pre-commit; echo x >> .git/config; echo x > .VSCode/tasks.json; echo x > .envrc; echo x > .github/workflows/ci.yml; echo x > build.rs; echo y > ok.txt")
+        .await;
+    let changes = bench.changes().await;
+    let protected: Vec<&str> = changes
+        .iter()
+        .filter(|change| change["protected"] == true)
+        .map(|change| change["path"].as_str().unwrap())
+        .collect();
+    assert_eq!(protected, [".VSCode/tasks.json", ".envrc", ".github/workflows/ci.yml", "build.rs"]);
+    let outcome = bench.review("accept", json!({})).await;
+    assert_eq!(outcome["done"], json!(["ok.txt"]));
+    assert_eq!(outcome["failed"].as_array().unwrap().len(), 4);
+    let both = bench.review("accept", json!({"paths": [".envrc", "build.rs"]})).await;
+    assert_eq!(both["done"], json!([]), "not together");
+    let git = bench.review("accept", json!({"paths": [".git/config"]})).await;
+    assert!(git["failed"][0]["why"].as_str().unwrap().contains("never"), "{git}");
+    bench.review("accept", json!({"paths": [".envrc"]})).await;
+    assert!(Path::exists(&home.workspace().join(".envrc")));
+    assert_eq!(std::fs::read_to_string(home.workspace().join(".git/config")).unwrap(), "[core]\n");
+    assert!(!home.workspace().join(".git/hooks").exists() && !home.workspace().join("build.rs").exists());
+    bench.end().await;
+}

@@ -1,0 +1,122 @@
+//! The sandbox of a user who is not root: the real binary, started by such a user, with their own podman.
+
+use crate::sandboxed::{bash, call, ready};
+use airlock_tests::editor::{Editor, EditorOptions, Home};
+use airlock_tests::ordinary_user::OrdinaryUser;
+use airlock_tests::scripted_claude::ScriptedClaude;
+use pretty_assertions::assert_eq;
+use serde_json::json;
+use std::path::Path;
+use std::process::Command;
+
+async fn editor_of(user: &OrdinaryUser, home: &Home, claude: &ScriptedClaude) -> Editor {
+    ready(EditorOptions::new(claude).user(user, home)).await
+}
+
+/// The podman services of a home, each with its process id.
+fn services(home: &Home) -> Vec<String> {
+    let pattern = format!("podman .*system service.*{}", home.path().display());
+    let output = Command::new("pgrep").args(["-af", &pattern]).output().expect("pgrep");
+    String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
+}
+
+/// The names in a folder that begin so.
+fn folders(folder: &Path, prefix: &str) -> Vec<String> {
+    let names = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.unwrap().file_name());
+    names.map(|name| name.into_string().unwrap()).filter(|name| name.starts_with(prefix)).collect()
+}
+
+fn containers(user: &OrdinaryUser, home: &Home) -> usize {
+    user.podman(home, &["ps", "--all", "--quiet"]).lines().count()
+}
+
+#[tokio::test]
+async fn every_tool_works_without_root_and_what_is_written_belongs_to_the_user() {
+    let (claude, user) = (ScriptedClaude::start().await, OrdinaryUser::get());
+    let home = user.home();
+    home.write("a.txt", "as it was\n");
+    user.take_over(&home.workspace());
+    let editor = editor_of(user, &home, &claude).await;
+    let session = editor.new_session().await;
+    let command = "id -u; cat a.txt; rm a.txt; echo new > b.txt; ls /sys/class/net; touch /usr/x";
+    let called = bash(&editor, &claude, &session, command).await;
+    assert_eq!(called.isolation(), "container");
+    let detail = called.told_when("ready");
+    assert!(called.result.starts_with("1000\nas it was\nlo\n[stderr]\n"), "{}", called.result);
+    assert!(called.result.contains("Read-only file system"), "{}", called.result);
+
+    let written =
+        call(&editor, &claude, &session, "write_file", json!({"path": "d/c.txt", "content": "one\n"}));
+    assert!(written.await.result.contains("created"));
+    let edit = json!({"path": "d/c.txt", "edits": [{"old": "one", "new": "two"}]});
+    let edited = call(&editor, &claude, &session, "edit_file", edit).await;
+    assert!(!edited.is_error, "{}", edited.result);
+    let read = call(&editor, &claude, &session, "read_file", json!({"path": "d/c.txt"})).await;
+    assert_eq!(read.result, "     1\ttwo\n");
+    let listed = call(&editor, &claude, &session, "list_files", json!({})).await;
+    assert_eq!(listed.result.trim_end(), "b.txt\nd/\n  c.txt");
+    let found = call(&editor, &claude, &session, "search_files", json!({"pattern": "tw."})).await;
+    assert!(found.result.starts_with("d/c.txt:1:two"), "{}", found.result);
+
+    assert_eq!(std::fs::read_to_string(home.workspace().join("a.txt")).unwrap(), "as it was\n");
+    assert!(!home.workspace().join("b.txt").exists() && !home.workspace().join("d").exists());
+    let upper = home.state().join("airlock/sandboxes").join(&session).join("upper");
+    for name in ["b.txt", "d", "d/c.txt"] {
+        assert!(user.owns(&upper.join(name)), "{name}");
+    }
+    let memory = bash(&editor, &claude, &session, "cat /sys/fs/cgroup/memory.max").await.result;
+    let limited = memory.starts_with(&(512 << 20).to_string());
+    assert_eq!(detail.contains("memory is not limited to 512 MiB"), !limited, "{detail} {memory}");
+    assert_eq!(containers(user, &home), 1);
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    assert_eq!(containers(user, &home), 0);
+    editor.shutdown().await;
+    assert_eq!(services(&home), Vec::<String>::new());
+    claude.finish();
+}
+
+#[tokio::test]
+async fn what_a_killed_server_of_an_ordinary_user_left_is_gone_after_the_next_start() {
+    let (claude, user) = (ScriptedClaude::start().await, OrdinaryUser::get());
+    let home = user.home();
+    let editor = editor_of(user, &home, &claude).await;
+    let session = editor.new_session().await;
+    bash(&editor, &claude, &session, "echo up").await;
+    let old = (user.podman(&home, &["ps", "--quiet"]), services(&home));
+    assert!(old.0.lines().count() == 1 && !old.1.is_empty(), "{old:?}");
+    editor.kill9().await;
+
+    let editor = editor_of(user, &home, &claude).await;
+    let session = editor.new_session().await;
+    bash(&editor, &claude, &session, "echo up").await;
+    let new = user.podman(&home, &["ps", "--all", "--quiet"]);
+    assert!(new.lines().count() == 1 && new != old.0, "{new}");
+    assert!(services(&home).iter().all(|service| !old.1.contains(service)), "{:?}", services(&home));
+    assert_eq!(folders(&home.runtime(), "airlock-podman-").len(), 1, "the old socket's folder is gone");
+    editor.shutdown().await;
+    assert_eq!((services(&home), containers(user, &home)), (vec![], 0));
+    assert_eq!(folders(&home.runtime(), "airlock-podman-"), Vec::<String>::new());
+    assert_eq!(
+        folders(&home.state().join("airlock/sandboxes"), "2"),
+        Vec::<String>::new(),
+        "nothing was changed"
+    );
+    claude.finish();
+}
+
+/// Control groups may not help here, so the limit of the user's processes must.
+#[tokio::test]
+async fn a_fork_bomb_of_an_ordinary_user_is_bounded_and_its_time_is_up() {
+    let (claude, user) = (ScriptedClaude::start().await, OrdinaryUser::get());
+    let home = user.home();
+    let editor = editor_of(user, &home, &claude).await;
+    let session = editor.new_session().await;
+    let bomb = json!({"command": "b() { b | b & }; b; sleep 1000", "timeout_s": 2});
+    let called = call(&editor, &claude, &session, "bash", bomb).await;
+    assert!(called.result.contains("because its time was up"), "{}", called.result);
+    let left = bash(&editor, &claude, &session, "ls -d /proc/[0-9]* | wc -l").await;
+    let count: u32 = left.result.lines().next().unwrap_or_default().parse().expect("a number");
+    assert!(count < 10, "{}", left.result);
+    editor.shutdown().await;
+    claude.finish();
+}
