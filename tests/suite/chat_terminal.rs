@@ -1,6 +1,7 @@
 //! `airlock chat` for people: the real binary in a real terminal.
 
 use airlock_tests::airlock_command::AirlockCommand;
+use airlock_tests::deadline::DEADLINE;
 use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
 use airlock_tests::terminal::Terminal;
 use pretty_assertions::assert_eq;
@@ -290,6 +291,22 @@ async fn a_signal_ends_it_and_gives_the_terminal_back() {
         // It shows again what is typed, in a line of its own.
         terminal.type_text("seen");
         terminal.wait_for("\nseen").await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_terminal_that_is_closed_during_a_question_ends_the_chat() {
+    let (claude, terminal, _command) = chat().await;
+    claude.replies([1, 2, 3].map(ls));
+    terminal.send("list the files");
+    terminal.wait_for("1-3?").await;
+    let process = std::path::PathBuf::from("/proc").join(terminal.process_id());
+    assert!(process.exists());
+    drop(terminal);
+    let since = std::time::Instant::now();
+    while process.exists() {
+        assert!(since.elapsed() < DEADLINE, "airlock does not end");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
     }
 }
 

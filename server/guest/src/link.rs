@@ -57,12 +57,19 @@ impl Link {
     }
 
     /// Makes a call. What comes of it arrives through the stream.
-    pub async fn call(&self, call: &Call) -> io::Result<CallStream> {
+    pub async fn call(&self, call: &Call) -> Result<CallStream, LinkError> {
         let broken = || io::Error::new(io::ErrorKind::BrokenPipe, "the sandbox is gone");
+        let payload = serde_json::to_vec(call).map_err(io::Error::from)?;
+        if payload.len() > FRAME_MAX_BYTES {
+            return Err(LinkError::Refused(format!(
+                "it is too long: {} bytes, and {FRAME_MAX_BYTES} is the most. Put what is large into a file first",
+                payload.len()
+            )));
+        }
         let (sender, opened) = oneshot::channel();
         self.opening.send(sender).await.map_err(|_| broken())?;
         let mut stream = opened.await.map_err(|_| broken())?.compat();
-        write_frame(&mut stream, FrameKind::Call, &serde_json::to_vec(call)?).await?;
+        write_frame(&mut stream, FrameKind::Call, &payload).await?;
         stream.flush().await?;
         Ok(CallStream { stream })
     }

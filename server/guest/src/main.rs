@@ -1,6 +1,7 @@
 //! The guest: `airlock-guest WORKSPACE`.
 #![expect(clippy::print_stderr, reason = "stderr is the guest's log; stdout is the link")]
 
+use airlock_guest::program::console::Console;
 use airlock_guest::program::{Guest, privileges, serve};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -19,11 +20,8 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let served = runtime.block_on(async {
-        let link = tokio::io::join(tokio::io::stdin(), tokio::io::stdout());
-        serve(link, Guest::new(workspace)).await
-    });
-    // Reading stdin blocks a thread that cannot be stopped.
+    let served = runtime.block_on(async { serve(Console::open()?, Guest::new(workspace)).await });
+    // Work on the disk may take long, and nobody waits for it any more.
     runtime.shutdown_background();
     match served {
         Ok(()) => ExitCode::SUCCESS,

@@ -108,6 +108,84 @@ async fn directory_exports_and_functions_are_kept_and_nothing_of_ours_is_seen() 
 }
 
 #[tokio::test]
+async fn a_bash_that_waits_for_the_next_command_may_die() {
+    let world = World::new();
+    world.run("export X=kept").await;
+    for _ in 0..20 {
+        // Every other bash of this shell. Those that were killed are gone when the command ends.
+        let others = "$(grep -lsa AIRLOCK_CALL=${AIRLOCK_CALL%-*}- /proc/[0-9]*/environ)";
+        let command = format!(
+            "for p in {others}; do p=${{p//[!0-9]/}}; [ $p = $$ ] || {{ kill -9 $p; all=\"$all $p\"; }}; done; \
+             for p in $all; do while [ -e /proc/$p ]; do :; done; done; echo $all"
+        );
+        assert_ne!(world.stdout(&command).await, "\n");
+        assert_eq!(world.stdout("echo $X").await, "kept\n");
+    }
+}
+
+#[tokio::test]
+async fn a_command_finds_its_folder_as_it_is_now_although_its_bash_stood_there_before() {
+    let world = World::new();
+    world.run("mkdir inside; cd inside").await;
+    std::fs::remove_dir(world.path().join("inside")).unwrap();
+    std::fs::create_dir(world.path().join("inside")).unwrap();
+    std::fs::write(world.path().join("inside/new"), "").unwrap();
+    assert_eq!(world.stdout("ls").await, "new\n");
+    std::fs::remove_dir_all(world.path().join("inside")).unwrap();
+    let ran = world.run("pwd -P").await;
+    let workspace = world.path().canonicalize().unwrap();
+    assert_eq!(String::from_utf8(ran.stdout).unwrap().trim_end(), workspace.to_str().unwrap());
+    assert!(String::from_utf8(ran.stderr).unwrap().contains("No such file or directory"));
+}
+
+#[tokio::test]
+async fn functions_with_the_names_of_built_in_commands_do_not_harm_the_shell() {
+    let world = World::new();
+    let names = ["read", "cd", "exec", "trap", "eval", "exit"];
+    world.run(&names.map(|name| format!("{name}() {{ echo my {name}; }}; ")).concat()).await;
+    assert_eq!(world.stdout("echo fine").await, "fine\n");
+    assert_eq!(world.stdout("read").await, "my read\n");
+}
+
+#[tokio::test]
+async fn a_command_may_be_long_but_has_no_nul_and_its_clock_begins_with_it() {
+    let world = World::new();
+    let exec = |command: &str| Exec { command: command.into(), timeout_ms: 20_000, background: false };
+    let long = "x".repeat(250_000);
+    assert_eq!(world.stdout(&format!("echo {long} | wc -c")).await.trim(), "250001");
+    let refused = world.ask(Call::Exec(exec(&format!("echo {long}{long}")))).await.unwrap_err();
+    assert!(refused.starts_with("it is too long: "), "{refused}");
+    let refused = world.ask(Call::Exec(exec("echo a\0b"))).await;
+    assert_eq!(refused, Err("a command cannot have a NUL byte in it".to_owned()));
+    assert_eq!(world.stdout("echo $SECONDS").await, "0\n");
+    assert_eq!(world.stdout("readlink /proc/self/fd/0; cat").await, "/dev/null\n");
+}
+
+#[tokio::test]
+async fn the_shell_goes_on_when_its_own_folder_is_removed() {
+    let world = World::new();
+    world
+        .run("rm -rf \"$(dirname \"$(ls -d ${TMPDIR:-/tmp}/.airlock-${AIRLOCK_CALL%-*}/command-*)\")\"")
+        .await;
+    assert_eq!(
+        world.stdout("pwd -P").await.trim_end(),
+        world.path().canonicalize().unwrap().to_str().unwrap()
+    );
+}
+
+#[tokio::test]
+async fn a_subshell_that_runs_on_is_listed_with_the_command_that_left_it() {
+    let world = World::new();
+    let command = "(while :; do sleep 1000; done) &";
+    let ran = world.run(command).await;
+    let commands: Vec<_> = ran.exited.left_running.iter().map(|job| job.command.as_str()).collect();
+    assert!(commands.contains(&command), "{commands:?}");
+    for job in &ran.exited.left_running {
+        world.run(&format!("kill -9 {}", job.pid)).await;
+    }
+}
+
+#[tokio::test]
 async fn a_timeout_kills_grandchildren_also_those_that_left_the_group() {
     let world = World::new();
     let command = "setsid sleep 1000 & echo $!; (sleep 1000 & echo $!; wait) ; wait";
@@ -187,13 +265,14 @@ async fn orphans_are_collected() {
 #[tokio::test]
 async fn many_calls_run_at_once_and_none_waits_for_another() {
     let world = World::new();
-    let slow = world.start("sleep 1000", 60_000).await;
+    let mut slow = world.start("sleep 1000", 60_000).await;
     let all = (0..32).map(|number| {
         let world = &world;
         async move { assert_eq!(world.stdout(&format!("echo {number}")).await, format!("{number}\n")) }
     });
     futures::future::join_all(all).await;
-    drop(slow);
+    slow.cancel().await.unwrap();
+    assert_eq!(finish(slow).await.exited.signal, Some(9));
 }
 
 #[tokio::test]

@@ -62,8 +62,8 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
     let sandbox = sandbox(context).await?;
     let fresh = if sandbox.take_replacement_note() { FRESH } else { "" };
     let exec = Exec { command, timeout_ms: timeout_s * 1000, background };
-    let broken = |error| failed(&sandbox, &LinkError::Broken(error));
-    let mut stream = sandbox.link().call(&Call::Exec(exec)).await.map_err(broken)?;
+    let failed = |error: LinkError| failed(&sandbox, &error);
+    let mut stream = sandbox.link().call(&Call::Exec(exec)).await.map_err(failed)?;
     let mut output = Output::default();
     let mut stopped = false;
     loop {
@@ -71,10 +71,10 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
             biased;
             () = context.cancel.cancelled(), if !stopped => {
                 stopped = true;
-                stream.cancel().await.map_err(broken)?;
+                stream.cancel().await.map_err(LinkError::Broken).map_err(failed)?;
                 continue;
             }
-            said = stream.next() => said.map_err(|error| failed(&sandbox, &error))?,
+            said = stream.next() => said.map_err(failed)?,
         };
         match said {
             Said::Stdout(bytes) => context.progress.show(output.stdout.take(&bytes)).await,

@@ -150,7 +150,7 @@ impl HeldView<'_> {
     /// Work on the sides, which is work on the disk, away from the threads that serve everybody.
     pub async fn sides<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
         let sides = Arc::clone(&self.kept.sides);
-        let work = move || work(&mut sides.lock().unwrap_or_else(PoisonError::into_inner));
+        let work = move || work(&mut lock(&sides));
         match tokio::task::spawn_blocking(work).await {
             Ok(done) => done,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -190,7 +190,8 @@ impl HeldView<'_> {
     async fn refresh(&self, link: &Link) -> Result<bool, LinkError> {
         let changed = self.kept.changed.take().await;
         let mut paths = changed.paths;
-        paths.extend(self.sides(|sides| sides.user.changed_buffers()).await);
+        // No work on the disk, so it is not worth another thread: this is done before every call.
+        paths.extend(lock(&self.kept.sides).user.changed_buffers());
         if changed.too_many {
             return Ok(false);
         }
@@ -252,6 +253,10 @@ async fn stale(link: &Link, suspects: Vec<Suspect>) -> Result<Vec<WorkspacePath>
     let paths: HashSet<String> = paths.into_iter().collect();
     let stale = |suspect: &Suspect| suspect.expected.is_none() || paths.contains(suspect.path.as_str());
     Ok(suspects.into_iter().filter(stale).map(|suspect| suspect.path).collect())
+}
+
+fn lock(sides: &Mutex<Sides>) -> std::sync::MutexGuard<'_, Sides> {
+    sides.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(error: io::Error) -> LinkError {

@@ -3,12 +3,10 @@
 use super::cut::Cut;
 use super::processes::{Ended, Started, kill_call};
 use super::serve::{Guest, Stream};
-use super::shell::Prepared;
+use super::shell::Bash;
 use crate::frames::{FrameKind, read_frame, write_frame};
 use crate::words::{Answer, Exec, Exited, Job};
-use std::fs::File;
 use std::io;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -17,45 +15,61 @@ use tokio::net::unix::pipe::Receiver;
 /// How long output may still come after the command itself has ended. Whatever holds the pipe longer runs in the
 /// background, and nobody waits for it.
 const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
+/// How often another bash is tried where one was killed before it took its command.
+const ATTEMPTS_MAX: usize = 5;
 const CHUNK_BYTES: usize = 32 << 10;
 
 /// Runs a command to its end.
 pub(super) async fn run(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Result<Answer> {
-    let mut prepared = guest.shell.prepare(&exec.command)?;
     if exec.background {
-        return start_in_background(guest, prepared, &exec.command);
+        return start_in_background(guest, &exec.command);
     }
+    for _ in 1..ATTEMPTS_MAX {
+        if let Some(answer) = attempt(guest, exec, stream).await? {
+            return Ok(answer);
+        }
+    }
+    let killed =
+        || io::Error::other("every bash was killed before it took the command: what runs in the background?");
+    attempt(guest, exec, stream).await?.ok_or_else(killed)
+}
+
+/// `None` when bash was killed before it took the command.
+async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Result<Option<Answer>> {
     let begun = Instant::now();
-    let command = prepared.command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut started = guest.processes.start(std::os::unix::process::CommandExt::process_group(command, 0))?;
-    let group = started.child.id();
-    let mut output = Output::of(&mut started)?;
+    let mut bash = guest.shell.run(&exec.command)?;
+    let group = bash.started.child.id();
+    let mut output = Output::of(&mut bash.started)?;
     let mut time_up = std::pin::pin!(tokio::time::sleep(Duration::from_millis(exec.timeout_ms)));
     let mut timed_out = false;
     let mut cancellable = true;
-    let Started { mut ended, .. } = started;
     let ended = loop {
         tokio::select! {
             biased;
             // Any frame, and the end of the stream, means that the caller wants no more.
             _ = read_frame(stream), if cancellable => {
                 cancellable = false;
-                kill(group, &prepared.call).await;
+                kill(group, &bash.call).await;
             }
-            ended = &mut ended => break ended.unwrap_or(Ended { code: None, signal: None }),
+            ended = &mut bash.started.ended => break ended.unwrap_or(Ended { code: None, signal: None }),
             () = &mut time_up, if !timed_out => {
                 timed_out = true;
-                kill(group, &prepared.call).await;
+                kill(group, &bash.call).await;
             }
             piece = output.next() => pass_on(stream, piece?).await?,
         }
     };
+    if bash.never_began() && cancellable && !timed_out {
+        return Ok(None);
+    }
     output.last_words(stream).await?;
-    prepared.keep_state();
-    guest.jobs.remember(&prepared.call);
+    guest.shell.keep_state(&bash.call);
+    if guest.processes.may_have_orphans() {
+        guest.jobs.add(bash.call, exec.command.clone(), None);
+    }
     let left_running = guest.jobs.running();
     let (stdout_left_out, stderr_left_out) = output.finish(stream).await?;
-    Ok(Answer::Exited(Exited {
+    Ok(Some(Answer::Exited(Exited {
         code: ended.code,
         signal: ended.signal,
         timed_out,
@@ -63,17 +77,13 @@ pub(super) async fn run(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) ->
         stdout_left_out,
         stderr_left_out,
         left_running,
-    }))
+    })))
 }
 
-#[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
-fn start_in_background(guest: &Guest, mut prepared: Prepared, text: &str) -> io::Result<Answer> {
-    let log = guest.shell.folder().join(format!("output-{}.log", prepared.call));
-    let file = File::create(&log)?;
-    let command = prepared.command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    let started = guest.processes.start(std::os::unix::process::CommandExt::process_group(command, 0))?;
+fn start_in_background(guest: &Guest, text: &str) -> io::Result<Answer> {
+    let (Bash { call, started }, log) = guest.shell.run_in_background(text)?;
     let log = log.to_string_lossy().into_owned();
-    guest.jobs.add(&prepared.call, Some(log.clone()));
+    guest.jobs.add(call, text.to_owned(), Some(log.clone()));
     Ok(Answer::Started(Job { pid: started.child.id(), command: text.to_owned(), log: Some(log) }))
 }
 

@@ -4,29 +4,30 @@ use super::processes::marked;
 use crate::words::Job;
 use std::sync::{Mutex, PoisonError};
 
-/// Calls that left something running, with the log of those that were started in the background.
+/// Calls that left something running.
 #[derive(Default)]
-pub(super) struct Jobs(Mutex<Vec<(String, Option<String>)>>);
+pub(super) struct Jobs(Mutex<Vec<Left>>);
+
+struct Left {
+    call: String,
+    /// The command that it was called with.
+    command: String,
+    /// Where its output goes, if it was started in the background.
+    log: Option<String>,
+}
 
 impl Jobs {
-    /// Remembers a call if it has left something running.
-    pub(super) fn remember(&self, call: &str) {
-        if !marked(call).is_empty() {
-            self.add(call, None);
-        }
-    }
-
-    /// Remembers a call that was started in the background.
-    pub(super) fn add(&self, call: &str, log: Option<String>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((call.to_owned(), log));
+    /// Remembers a call that may have left something running.
+    pub(super) fn add(&self, call: String, command: String, log: Option<String>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Left { call, command, log });
     }
 
     /// What runs now. Calls of which nothing is left are forgotten.
     pub(super) fn running(&self) -> Vec<Job> {
         let mut calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut running = Vec::new();
-        calls.retain(|(call, log)| {
-            let jobs = jobs_of(call, log.as_ref());
+        calls.retain(|left| {
+            let jobs = left.jobs();
             let alive = !jobs.is_empty();
             running.extend(jobs);
             alive
@@ -35,11 +36,22 @@ impl Jobs {
     }
 }
 
-fn jobs_of(call: &str, log: Option<&String>) -> Vec<Job> {
-    let job = |(pid, command): (rustix::process::Pid, String)| Job {
-        pid: pid.as_raw_pid() as u32,
-        command,
-        log: log.cloned(),
-    };
-    marked(call).into_iter().map(job).collect()
+impl Left {
+    fn jobs(&self) -> Vec<Job> {
+        let job = |(pid, program): (rustix::process::Pid, Option<String>)| Job {
+            pid: pid.as_raw_pid() as u32,
+            command: shortened(program.unwrap_or_else(|| self.command.clone())),
+            log: self.log.clone(),
+        };
+        marked(&self.call).into_iter().map(job).collect()
+    }
+}
+
+fn shortened(mut command: String) -> String {
+    const SHOWN_MAX_BYTES: usize = 200;
+    if command.len() > SHOWN_MAX_BYTES {
+        command.truncate(command.floor_char_boundary(SHOWN_MAX_BYTES));
+        command.push('…');
+    }
+    command
 }

@@ -4,6 +4,7 @@
 //! Architecture invariant: everything happens as the ordinary user that the agent is, so no call can reach what its
 //! shell could not.
 
+pub mod console;
 mod cut;
 mod edit;
 mod exec;

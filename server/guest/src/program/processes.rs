@@ -15,8 +15,16 @@ use tokio::sync::oneshot;
 pub(super) struct Processes(Arc<Shared>);
 
 struct Shared {
-    waiters: Mutex<HashMap<i32, oneshot::Sender<Ended>>>,
+    known: Mutex<Known>,
+    /// Something was started.
     started: Condvar,
+}
+
+#[derive(Default)]
+struct Known {
+    waiters: HashMap<i32, oneshot::Sender<Ended>>,
+    /// How many are being started, whose numbers nobody knows yet.
+    starting: usize,
 }
 
 /// How a process ended.
@@ -49,24 +57,41 @@ impl Processes {
     fn with_reaper() -> Self {
         // Orphans come to us and not to the init above, if there is one. Fails only on kernels too old for all this.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
-        let shared = Arc::new(Shared { waiters: Mutex::default(), started: Condvar::new() });
+        let shared = Arc::new(Shared { known: Mutex::default(), started: Condvar::new() });
         let reaper = Arc::clone(&shared);
         std::thread::spawn(move || reaper.reap());
         Self(shared)
     }
 
-    /// Starts a process.
+    /// Starts a process. Meanwhile others are waited for as ever: a start takes as long as a quick command.
     pub(super) fn start(&self, command: &mut Command) -> io::Result<Started> {
-        // The reaper cannot hand over an end before the waiter is known.
-        let mut waiters = self.0.waiters();
-        let child = command.spawn().map_err(|error| match error.kind() {
+        self.0.known().starting += 1;
+        let spawned = command.spawn();
+        let mut known = self.0.known();
+        known.starting -= 1;
+        self.0.started.notify_one();
+        let child = spawned.map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => io::Error::other(MISSING),
             _ => error,
         })?;
         let (sender, ended) = oneshot::channel();
-        waiters.insert(child.id() as i32, sender);
-        self.0.started.notify_one();
+        known.waiters.insert(child.id() as i32, sender);
         Ok(Started { child, ended })
+    }
+
+    /// Whether there may be processes whose parents have ended. They are children of the first thread, which nobody
+    /// waits for.
+    #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
+    pub(super) fn may_have_orphans(&self) -> bool {
+        let known = self.0.known();
+        let first_thread = std::process::id();
+        match std::fs::read_to_string(format!("/proc/self/task/{first_thread}/children")) {
+            Ok(children) => children
+                .split_whitespace()
+                .any(|child| child.parse().is_ok_and(|child: i32| !known.waiters.contains_key(&child))),
+            // A kernel that does not tell.
+            Err(_) => true,
+        }
     }
 }
 
@@ -78,29 +103,37 @@ impl Shared {
                 Err(rustix::io::Errno::INTR) => {}
                 // No children: wait until there is one.
                 Err(_) => {
-                    let waiters = self.waiters();
-                    if waiters.is_empty() {
-                        drop(self.started.wait(waiters));
+                    let known = self.known();
+                    if known.waiters.is_empty() {
+                        drop(self.started.wait(known));
                     }
                 }
             }
         }
     }
 
-    /// Under the lock, so that nothing is collected while a process is being started: the standard library waits
-    /// itself for a child that could not become its program.
+    /// Collects what has ended. What nobody waits for may be a child that is just being started, and that is not ours to
+    /// collect: the standard library waits itself for a child that could not become its program.
     fn collect(&self) {
-        let mut waiters = self.waiters();
-        if let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG)
-            && let Some(waiter) = waiters.remove(&pid.as_raw_pid())
-        {
-            // Nobody may be waiting any more.
-            let _ = waiter.send(Ended::of(status));
+        let mut known = self.known();
+        let ended = known.waiters.keys().find_map(|child| {
+            let waited = rustix::process::waitpid(Pid::from_raw(*child), WaitOptions::NOHANG);
+            waited.ok().flatten().map(|(_, status)| (*child, status))
+        });
+        if let Some((child, status)) = ended {
+            if let Some(waiter) = known.waiters.remove(&child) {
+                // Nobody may be waiting any more.
+                let _ = waiter.send(Ended::of(status));
+            }
+        } else if known.starting > 0 {
+            drop(self.started.wait(known));
+        } else {
+            let _ = rustix::process::wait(WaitOptions::NOHANG);
         }
     }
 
-    fn waiters(&self) -> MutexGuard<'_, HashMap<i32, oneshot::Sender<Ended>>> {
-        self.waiters.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -133,9 +166,9 @@ pub(super) fn kill_call(group: u32, call: &str) {
     }
 }
 
-/// The living processes that carry a call's mark, with what they run.
+/// The living processes that carry a call's mark, with what they run; `None` for a bash of ours and its subshells.
 #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
-pub(super) fn marked(call: &str) -> Vec<(Pid, String)> {
+pub(super) fn marked(call: &str) -> Vec<(Pid, Option<String>)> {
     let mark = format!("{MARK}={call}");
     let Ok(entries) = std::fs::read_dir("/proc") else {
         return Vec::new();
@@ -145,24 +178,15 @@ pub(super) fn marked(call: &str) -> Vec<(Pid, String)> {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|variable| variable == mark.as_bytes())
     };
-    let named = pids.filter(carries).filter_map(|pid| Some((Pid::from_raw(pid)?, command_line(pid))));
+    let named = pids.filter(carries).filter_map(|pid| Some((Pid::from_raw(pid)?, program(pid))));
     named.collect()
 }
 
-/// What a process runs, in few words: for a bash of ours the command that it was given.
 #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
-fn command_line(pid: i32) -> String {
-    const SHOWN_MAX_BYTES: usize = 200;
+fn program(pid: i32) -> Option<String> {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let line = String::from_utf8_lossy(&bytes);
     let words: Vec<&str> = line.trim_end_matches('\0').split('\0').collect();
-    let mut shown = match words.as_slice() {
-        ["bash", "--noprofile", "--norc", "-c", _, "bash", command] => (*command).to_owned(),
-        words => words.join(" "),
-    };
-    if shown.len() > SHOWN_MAX_BYTES {
-        shown.truncate(shown.floor_char_boundary(SHOWN_MAX_BYTES));
-        shown.push('…');
-    }
-    shown
+    let ours = matches!(words.as_slice(), ["bash", "--noprofile", "--norc", "-c", _, "bash"]);
+    (!ours).then(|| words.join(" "))
 }

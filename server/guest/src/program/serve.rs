@@ -26,8 +26,9 @@ pub struct Guest {
 impl Guest {
     /// A guest for a workspace.
     pub fn new(workspace: PathBuf) -> Self {
-        let shell = Shell::new(workspace.clone());
-        Self { workspace, shell, processes: Processes::of_program(), jobs: Jobs::default() }
+        let processes = Processes::of_program();
+        let shell = Shell::new(workspace.clone(), processes.clone());
+        Self { workspace, shell, processes, jobs: Jobs::default() }
     }
 
     /// The path that a call names, which is relative to the workspace.
@@ -52,17 +53,26 @@ pub async fn serve(link: impl AsyncRead + AsyncWrite + Unpin, guest: Guest) -> i
 }
 
 async fn answer(guest: &Arc<Guest>, stream: &mut Stream) -> io::Result<()> {
-    let call = match read_frame(stream).await? {
+    let call: Call = match read_frame(stream).await? {
         Some(frame) if frame.kind == FrameKind::Call => serde_json::from_slice(&frame.payload)?,
         _ => return Err(io::Error::other("a stream begins with a call")),
     };
+    let needs_shell_next = matches!(call, Call::Hello | Call::Exec(_));
     let (kind, payload) = match perform(guest, call, stream).await {
         Ok(answer) => (FrameKind::Answer, serde_json::to_vec(&answer)?),
         Err(error) => (FrameKind::Error, serde_json::to_vec(&CallError { message: error.to_string() })?),
     };
     write_frame(stream, kind, &payload).await?;
     stream.flush().await?;
-    stream.shutdown().await
+    stream.shutdown().await?;
+    if needs_shell_next {
+        blocking(guest, |guest| {
+            guest.shell.get_ready();
+            Ok(())
+        })
+        .await?;
+    }
+    Ok(())
 }
 
 async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Result<Answer> {
