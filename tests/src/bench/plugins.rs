@@ -67,10 +67,10 @@ async fn calls() -> Vec<Measure> {
 }
 
 async fn call(desk: &PluginDesk, plugin: &Plugin) -> f64 {
+    let begun = Instant::now();
     let context = desk.plugins().call_context(plugin, Powers::default());
     let (engine, loaded) = (desk.plugins().engine().expect("an engine"), plugin.load(desk.plugins()).await);
     let loaded = loaded.expect("a component");
-    let begun = Instant::now();
     let called = engine.call_tool(&loaded, context, "echo", "{\"n\":1}").await;
     let took = microseconds(begun);
     assert!(matches!(called, Ok(Ok(_))), "{called:?}");
