@@ -133,5 +133,8 @@ fn a_released_interface_is_never_edited() {
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path()).collect();
     files.sort();
     let all: Vec<u8> = files.iter().flat_map(|file| std::fs::read(file).unwrap()).collect();
-    assert_eq!(airlock::plugins::digest_of(&all), "a66432eda7bb705fabebdf6a0fe9bf44532a9f93c7227313cd01e3f28ade0848");
+    assert_eq!(
+        airlock::plugins::digest_of(&all),
+        "a66432eda7bb705fabebdf6a0fe9bf44532a9f93c7227313cd01e3f28ade0848"
+    );
 }

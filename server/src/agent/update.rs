@@ -71,9 +71,7 @@ impl From<SandboxNews> for Update {
     fn from(news: SandboxNews) -> Self {
         let (state, isolation, detail) = match news {
             SandboxNews::Starting => (SandboxState::Starting, None, None),
-            SandboxNews::Ready { isolation, detail } => {
-                (SandboxState::Ready, Some(isolation), Some(detail))
-            }
+            SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
             SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
             SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),
         };
