@@ -53,7 +53,7 @@ async fn a_broken_build_leaves_the_last_good_one_and_says_why() {
     let session = editor.new_session().await;
     assert_eq!(call(&editor, &claude, &session, "echo", json!({"n": 1})).await.result, "{\"n\":1}");
     for (broken, word) in
-        [(&b"half a comp"[..], "no WebAssembly component"), (&probe_with(&["echo"])[..9000], "cut off")]
+        [(&b"half a comp"[..], "no WebAssembly component"), (&probe_with(&["echo"])[..9000], "damaged")]
     {
         replace(&folder.join("plugin.wasm"), broken);
         let after = call(&editor, &claude, &session, "echo", json!({"n": 2})).await;

@@ -123,6 +123,14 @@ pub fn write(component: &[u8], listing: &Listing) -> Result<Vec<u8>, String> {
     Ok(written)
 }
 
+/// Whether these bytes are a component at all.
+pub(super) fn check_kind(bytes: &[u8]) -> Result<(), String> {
+    if Parser::is_component(bytes) {
+        return Ok(());
+    }
+    Err("it is no WebAssembly component: build it for wasm32-wasip2, or make one of the module".to_owned())
+}
+
 struct Section<'c> {
     /// With its head.
     range: std::ops::Range<usize>,
@@ -131,10 +139,7 @@ struct Section<'c> {
 
 /// The sections of a component itself, and none of the modules and components in it.
 fn sections(component: &[u8]) -> Result<Vec<Section<'_>>, String> {
-    if !Parser::is_component(component) {
-        return Err("it is no WebAssembly component: build it for wasm32-wasip2, or make one of the module"
-            .to_owned());
-    }
+    check_kind(component)?;
     let mut sections = Vec::new();
     let mut parser = Parser::new(0);
     let (mut rest, mut offset) = (component, 0);
