@@ -184,7 +184,7 @@ async fn a_fault_is_told_to_the_model_and_to_the_user() {
     assert!(garbage.is_error && garbage.result.contains("no JSON"), "{}", garbage.result);
     let error = call(&editor, &claude, &session, "error", json!({"message": "short and stout"})).await;
     assert_eq!(error.result, "teapot: short and stout (the same call may work later)");
-    let wrong = call(&editor, &claude, &session, "echo", json!([1])).await;
+    let wrong = call(&editor, &claude, &session, "echo", json!({"n": "one"})).await;
     assert!(wrong.is_error && wrong.result.contains("schema"), "{}", wrong.result);
     let long = call(&editor, &claude, &session, "long_answer", json!({"bytes": 1_000_000})).await;
     assert!(!long.is_error && long.result.len() < (64 << 10) + 100, "{}", long.result.len());
