@@ -60,7 +60,8 @@ fn fetch_issue(
     number: u64,
 ) -> Result<String> {
     let base = format!("{}/issues/{number}", repository_url(&repository)?);
-    let issue: Raw = fetch(&base).map_err(|error| error.context(format!("issue {number} of {repository}")))?;
+    let issue: Raw =
+        fetch(&base).map_err(|error| error.context(format!("issue {number} of {repository}")))?;
     let mut text = head(&issue);
     text.push_str(&format!("\n\n{}", issue.body.as_deref().unwrap_or_default().trim()));
     if issue.comments > 0 {
@@ -107,7 +108,9 @@ fn fetch<T: serde::de::DeserializeOwned>(url: &str) -> Result<T> {
 fn repository_url(repository: &str) -> Result<String> {
     let Settings { api } = run::config()?;
     let plain = |name: &str| {
-        !name.is_empty() && !name.starts_with('.') && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
+        !name.is_empty()
+            && !name.starts_with('.')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     };
     match repository.split_once('/') {
         Some((owner, name)) if plain(owner) && plain(name) => {
@@ -130,7 +133,9 @@ fn login(user: &Option<User>) -> &str {
 /// As a value in a query.
 fn escape(text: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    text.bytes().map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect()
+    text.bytes()
+        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect()
 }
 
 airlock_plugin::export!(tools: [fetch_issue, list_issues]);
@@ -162,7 +167,10 @@ mod tests {
             json!([{"user": {"login": "bo"}, "body": "Me too."}, {"user": null, "body": null}]).to_string(),
         );
         let text = fetch_seven(&host).unwrap();
-        assert!(text.starts_with("#7 It breaks (open, by ann) [bug]\n\nWhen I look.\n\n--- bo wrote:\nMe too."), "{text}");
+        assert!(
+            text.starts_with("#7 It breaks (open, by ann) [bug]\n\nWhen I look.\n\n--- bo wrote:\nMe too."),
+            "{text}"
+        );
         assert!(text.contains("somebody wrote") && text.ends_with("[1 more comments]"), "{text}");
     }
 
@@ -179,15 +187,22 @@ mod tests {
     fn a_repository_that_is_none_sends_no_request() {
         for name in ["", "o", "o/r/x", "../r", "o/..", "o/r?x", "o /r"] {
             let host = Host::new();
-            assert_eq!(*host.run(|| fetch_issue(name.to_owned(), 1)).unwrap_err().kind(), Kind::Invalid, "{name}");
+            assert_eq!(
+                *host.run(|| fetch_issue(name.to_owned(), 1)).unwrap_err().kind(),
+                Kind::Invalid,
+                "{name}"
+            );
             assert!(host.requests().is_empty());
         }
     }
 
     #[test]
     fn another_server_is_asked_when_the_user_says_so() {
-        let url = "https://git.example.com/api/v3/repos/o/r/issues?state=open&per_page=30&labels=good%20first";
-        let host = Host::new().config(json!({"api": "https://git.example.com/api/v3/"})).answer("GET", url, 200, "[]");
+        let url =
+            "https://git.example.com/api/v3/repos/o/r/issues?state=open&per_page=30&labels=good%20first";
+        let host = Host::new()
+            .config(json!({"api": "https://git.example.com/api/v3/"}))
+            .answer("GET", url, 200, "[]");
         let text = host.run(|| list_issues("o/r".to_owned(), Some("good first".to_owned()))).unwrap();
         assert_eq!(text, "There are none.");
     }

@@ -39,9 +39,15 @@ fn query(
 
 fn parse(text: &str, format: Format) -> Result<Value> {
     match format {
-        Format::Json => serde_json::from_str(text).map_err(|error| Error::invalid(format!("it is no JSON: {error}"))),
-        Format::Toml => toml::from_str(text).map_err(|error| Error::invalid(format!("it is no TOML: {error}"))),
-        Format::Yaml => serde_saphyr::from_str(text).map_err(|error| Error::invalid(format!("it is no YAML: {error}"))),
+        Format::Json => {
+            serde_json::from_str(text).map_err(|error| Error::invalid(format!("it is no JSON: {error}")))
+        }
+        Format::Toml => {
+            toml::from_str(text).map_err(|error| Error::invalid(format!("it is no TOML: {error}")))
+        }
+        Format::Yaml => {
+            serde_saphyr::from_str(text).map_err(|error| Error::invalid(format!("it is no YAML: {error}")))
+        }
     }
 }
 
@@ -50,11 +56,14 @@ fn guess(text: &str) -> Result<Value> {
     parse(text, Format::Json)
         .or_else(|_| parse(text, Format::Toml))
         .or_else(|_| parse(text, Format::Yaml))
-        .map_err(|_| Error::invalid("it is neither JSON nor TOML nor YAML: give its format to hear what is wrong"))
+        .map_err(|_| {
+            Error::invalid("it is neither JSON nor TOML nor YAML: give its format to hear what is wrong")
+        })
 }
 
 fn run(filter: &str, input: &Value) -> Result<Vec<Value>> {
-    let input = read::parse_single(input.to_string().as_bytes()).map_err(|error| Error::failed(error.to_string()))?;
+    let input =
+        read::parse_single(input.to_string().as_bytes()).map_err(|error| Error::failed(error.to_string()))?;
     let definitions = jaq_core::defs().chain(jaq_std::defs()).chain(jaq_json::defs());
     let functions = jaq_core::funs().chain(jaq_std::funs()).chain(jaq_json::funs());
     let arena = Arena::default();
@@ -63,14 +72,19 @@ fn run(filter: &str, input: &Value) -> Result<Vec<Value>> {
         .map_err(|_| Error::invalid(format!("{filter:?} is no jq filter")))?;
     let compiled = Compiler::default().with_funs(functions).compile(modules).map_err(|errors| {
         let unknown = errors.iter().flat_map(|(_, errors)| errors).map(|(name, _)| format!("{name:?}"));
-        Error::invalid(format!("the filter uses what jq does not have: {}", unknown.collect::<Vec<_>>().join(", ")))
+        Error::invalid(format!(
+            "the filter uses what jq does not have: {}",
+            unknown.collect::<Vec<_>>().join(", ")
+        ))
     })?;
     let context = Ctx::<JustLut<Val>>::new(&compiled.lut, Vars::new([]));
     let mut results = Vec::new();
     for result in compiled.id.run((context, input)).map(unwrap_valr) {
         let value = result.map_err(|error| Error::failed(format!("the filter failed: {error}")))?;
         if results.len() == RESULTS_MAX {
-            return Err(Error::invalid(format!("there are more than {RESULTS_MAX} results: narrow the filter")));
+            return Err(Error::invalid(format!(
+                "there are more than {RESULTS_MAX} results: narrow the filter"
+            )));
         }
         results.push(serde_json::from_str(&value.to_string())?);
     }

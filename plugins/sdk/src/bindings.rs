@@ -37,10 +37,8 @@ pub mod commands_world {
     });
 }
 
-impl From<ToolError> for Error {
-    fn from(error: ToolError) -> Self {
-        Self::of_host(&error.code, error.message, error.retryable)
-    }
+fn of_host(error: ToolError) -> Error {
+    Error::of_host(&error.code, error.message, error.retryable)
 }
 
 pub(crate) fn log_write(level: &str, line: &str) {
@@ -60,57 +58,58 @@ pub(crate) fn run_config() -> String {
 }
 
 pub(crate) fn workspace_read(path: &str) -> Result<Vec<u8>> {
-    Ok(workspace::read(path)?)
+    workspace::read(path).map_err(of_host)
 }
 
 pub(crate) fn workspace_glob(pattern: &str) -> Result<Vec<String>> {
-    Ok(workspace::glob(pattern)?)
+    workspace::glob(pattern).map_err(of_host)
 }
 
 pub(crate) fn workspace_grep(pattern: &str, files: &str) -> Result<Vec<Match>> {
-    let found = workspace::grep(pattern, files)?.into_iter();
+    let found = workspace::grep(pattern, files).map_err(of_host)?.into_iter();
     Ok(found.map(|found| Match { path: found.path, line: found.line, text: found.text }).collect())
 }
 
 pub(crate) fn workspace_propose_edit(path: &str, content: &[u8]) -> Result<()> {
-    Ok(workspace::propose_edit(path, content)?)
+    workspace::propose_edit(path, content).map_err(of_host)
 }
 
 pub(crate) fn editor_diagnostics() -> Result<String> {
-    Ok(editor::diagnostics()?)
+    editor::diagnostics().map_err(of_host)
 }
 
 pub(crate) fn editor_open_documents() -> Result<String> {
-    Ok(editor::open_documents()?)
+    editor::open_documents().map_err(of_host)
 }
 
 pub(crate) fn editor_selection() -> Result<String> {
-    Ok(editor::selection()?)
+    editor::selection().map_err(of_host)
 }
 
 pub(crate) fn exec_run(command: &str, timeout_ms: u32) -> Result<Outcome> {
-    let outcome = exec::run(command, timeout_ms)?;
+    let outcome = exec::run(command, timeout_ms).map_err(of_host)?;
     Ok(Outcome { exit_code: outcome.exit_code, output: outcome.output, cut: outcome.cut })
 }
 
 pub(crate) fn http_send(request: Request) -> Result<Response> {
     let Request { method, url, headers, body } = request;
-    let http::Response { status, headers, body } = http::send(&http::Request { method, url, headers, body })?;
+    let sent = http::send(&http::Request { method, url, headers, body });
+    let http::Response { status, headers, body } = sent.map_err(of_host)?;
     Ok(Response { status, headers, body })
 }
 
 pub(crate) fn kv_get(key: &str) -> Result<Option<Vec<u8>>> {
-    Ok(kv::get(key)?)
+    kv::get(key).map_err(of_host)
 }
 
 pub(crate) fn kv_set(key: &str, value: &[u8]) -> Result<()> {
-    Ok(kv::set(key, value)?)
+    kv::set(key, value).map_err(of_host)
 }
 
 pub(crate) fn kv_delete(key: &str) -> Result<()> {
-    Ok(kv::delete(key)?)
+    kv::delete(key).map_err(of_host)
 }
 
 pub(crate) fn kv_list(prefix: &str) -> Result<Vec<String>> {
-    Ok(kv::list(prefix)?)
+    kv::list(prefix).map_err(of_host)
 }

@@ -80,5 +80,6 @@ pub fn selection() -> Result<Option<Selection>> {
 }
 
 fn read<T: DeserializeOwned>(json: &str) -> Result<T> {
-    serde_json::from_str(json).map_err(|error| Error::failed(format!("the editor's answer does not fit: {error}")))
+    serde_json::from_str(json)
+        .map_err(|error| Error::failed(format!("the editor's answer does not fit: {error}")))
 }

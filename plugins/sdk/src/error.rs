@@ -85,7 +85,10 @@ impl Error {
         self.retryable
     }
 
-    #[cfg_attr(not(target_family = "wasm"), allow(dead_code, reason = "the host's words are read in a component"))]
+    #[cfg_attr(
+        not(target_family = "wasm"),
+        allow(dead_code, reason = "the host's words are read in a component")
+    )]
     pub(crate) fn of_host(code: &str, message: String, retryable: bool) -> Self {
         Self { kind: Kind::of_code(code), message, retryable }
     }
@@ -143,7 +146,15 @@ mod tests {
     #[test]
     fn a_kind_reads_what_it_writes() {
         for code in [
-            "denied", "not-found", "invalid", "too-large", "cancelled", "timeout", "unavailable", "failed", "mine",
+            "denied",
+            "not-found",
+            "invalid",
+            "too-large",
+            "cancelled",
+            "timeout",
+            "unavailable",
+            "failed",
+            "mine",
         ] {
             assert_eq!(Kind::of_code(code).code(), code);
         }

@@ -101,6 +101,7 @@ impl Response {
 
     /// The body as JSON.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T> {
-        serde_json::from_slice(&self.body).map_err(|error| Error::failed(format!("the answer does not fit: {error}")))
+        serde_json::from_slice(&self.body)
+            .map_err(|error| Error::failed(format!("the answer does not fit: {error}")))
     }
 }

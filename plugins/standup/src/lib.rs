@@ -28,9 +28,13 @@ fn standup(since: &str) -> Result<String> {
 /// The time goes into a command line, so it may hold only what a time needs.
 fn log_command(since: &str) -> Result<String> {
     if !since.chars().all(|c| c.is_ascii_alphanumeric() || " -:.".contains(c)) {
-        return Err(Error::invalid(format!("{since:?} is no time: say it as in \"2 days ago\" or \"2026-05-01\"")));
+        return Err(Error::invalid(format!(
+            "{since:?} is no time: say it as in \"2 days ago\" or \"2026-05-01\""
+        )));
     }
-    Ok(format!("git -c safe.directory='*' log --no-merges --since='{since}' --pretty='%h %s (%an)' --max-count=100"))
+    Ok(format!(
+        "git -c safe.directory='*' log --no-merges --since='{since}' --pretty='%h %s (%an)' --max-count=100"
+    ))
 }
 
 airlock_plugin::export!(commands: [standup]);
@@ -64,7 +68,8 @@ mod tests {
 
     #[test]
     fn a_folder_without_git_is_said() {
-        let host = Host::new().command(&log_command("yesterday").unwrap(), 128, "fatal: not a git repository\n");
+        let host =
+            Host::new().command(&log_command("yesterday").unwrap(), 128, "fatal: not a git repository\n");
         let error = host.expand::<standup>("").unwrap_err();
         assert_eq!(error.message(), "git cannot tell the commits: fatal: not a git repository");
     }

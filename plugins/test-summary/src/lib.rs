@@ -35,7 +35,9 @@ fn run_tests(
 fn found() -> Result<String> {
     let outcome = exec::run(FIND, Duration::from_secs(5))?;
     match outcome.output.trim() {
-        "" => Err(Error::not_found("how to run the tests is not clear from the files here: give the command")),
+        "" => {
+            Err(Error::not_found("how to run the tests is not clear from the files here: give the command"))
+        }
         command => Ok(command.to_owned()),
     }
 }
@@ -49,9 +51,11 @@ mod tests {
 
     #[test]
     fn the_command_is_found_out_and_run() {
-        let host = Host::new()
-            .command(FIND, 0, "cargo test --no-fail-fast\n")
-            .command("cargo test --no-fail-fast", 0, "test result: ok. 3 passed; 0 failed; 0 ignored\n");
+        let host = Host::new().command(FIND, 0, "cargo test --no-fail-fast\n").command(
+            "cargo test --no-fail-fast",
+            0,
+            "test result: ok. 3 passed; 0 failed; 0 ignored\n",
+        );
         let report = host.run(|| run_tests(None)).unwrap();
         assert_eq!((report.passed, report.failed, report.exit_code), (3, 0, Some(0)));
         assert_eq!(host.progress(), ["cargo test --no-fail-fast"]);

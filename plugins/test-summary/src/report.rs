@@ -32,7 +32,8 @@ impl Report {
     pub(crate) fn of(command: String, outcome: &Outcome) -> Self {
         let output = &outcome.output;
         let readers = [cargo, go, pytest, unittest];
-        let mut failures = readers.iter().map(|read| read(output)).find(|found| !found.is_empty()).unwrap_or_default();
+        let mut failures =
+            readers.iter().map(|read| read(output)).find(|found| !found.is_empty()).unwrap_or_default();
         let counted = output.lines().map(|line| counts(line.trim()));
         let (mut passed, mut failed) = counted.fold((0, 0), |sum, line| (sum.0 + line.0, sum.1 + line.1));
         failed = failed.max(failures.len());
@@ -51,7 +52,8 @@ impl Report {
 fn counts(line: &str) -> (usize, usize) {
     let before = |words: &[&str]| {
         let parts = line.split([',', ';', '.', '(', ')', '=']).map(str::trim);
-        let count = |part: &str| words.iter().find_map(|word| part.strip_suffix(word)?.trim().parse::<usize>().ok());
+        let count =
+            |part: &str| words.iter().find_map(|word| part.strip_suffix(word)?.trim().parse::<usize>().ok());
         parts.filter_map(count).sum::<usize>()
     };
     if line.starts_with("test result: ") {
@@ -148,11 +150,15 @@ mod tests {
     use super::*;
 
     fn report(exit_code: i32, output: &str) -> Report {
-        Report::of("test".to_owned(), &Outcome { exit_code: Some(exit_code), output: output.to_owned(), cut: false })
+        Report::of(
+            "test".to_owned(),
+            &Outcome { exit_code: Some(exit_code), output: output.to_owned(), cut: false },
+        )
     }
 
     fn told(report: &Report) -> (usize, usize, Vec<(&str, &str)>) {
-        let failures = report.failures.iter().map(|failure| (failure.name.as_str(), failure.message.as_str()));
+        let failures =
+            report.failures.iter().map(|failure| (failure.name.as_str(), failure.message.as_str()));
         (report.passed, report.failed, failures.collect())
     }
 
@@ -168,7 +174,8 @@ mod tests {
 
     #[test]
     fn pytest_is_read() {
-        let output = "..F\nFAILED tests/test_a.py::test_b - assert 1 == 2\n=== 1 failed, 2 passed in 0.12s ===\n";
+        let output =
+            "..F\nFAILED tests/test_a.py::test_b - assert 1 == 2\n=== 1 failed, 2 passed in 0.12s ===\n";
         assert_eq!(told(&report(1, output)), (2, 1, vec![("tests/test_a.py::test_b", "assert 1 == 2")]));
     }
 
@@ -184,7 +191,8 @@ mod tests {
 
     #[test]
     fn go_is_read() {
-        let output = "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    b_test.go:7: no\nFAIL\nFAIL\tx\t0.1s\n";
+        let output =
+            "--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    b_test.go:7: no\nFAIL\nFAIL\tx\t0.1s\n";
         assert_eq!(told(&report(1, output)), (1, 1, vec![("TestB", "b_test.go:7: no")]));
     }
 

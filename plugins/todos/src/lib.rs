@@ -35,7 +35,9 @@ fn collect_todos(
     words: Option<Vec<String>>,
 ) -> Result<Todos> {
     let words = words.unwrap_or_else(|| WORDS.map(str::to_owned).to_vec());
-    if words.is_empty() || words.iter().any(|word| word.is_empty() || !word.chars().all(|c| c.is_ascii_alphanumeric())) {
+    if words.is_empty()
+        || words.iter().any(|word| word.is_empty() || !word.chars().all(|c| c.is_ascii_alphanumeric()))
+    {
         return Err(Error::invalid("a word to look for has letters and digits only"));
     }
     let pattern = format!(r"\b({})\b", words.join("|"));

@@ -54,7 +54,8 @@ impl Attribute {
         };
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if name.is_empty() || name.len() > NAME_MAX || !name.chars().all(allowed) {
-            let told = format!("a name is 1 to {NAME_MAX} letters, digits, `_` and `-`; give one with name = \"…\"");
+            let told =
+                format!("a name is 1 to {NAME_MAX} letters, digits, `_` and `-`; give one with name = \"…\"");
             return Err(Error::new(span, told));
         }
         Ok(name)

@@ -65,7 +65,7 @@ struct Parameter {
 
 enum Arguments {
     /// A single parameter called `args`: all of them, in a type of the author's.
-    Whole(Type),
+    Whole(Box<Type>),
     /// Each parameter is a property.
     Each(Vec<Parameter>),
 }
@@ -73,7 +73,7 @@ enum Arguments {
 impl Arguments {
     fn of(mut parameters: Vec<Parameter>) -> Self {
         match parameters.pop() {
-            Some(only) if parameters.is_empty() && only.name == "args" => Self::Whole(only.ty),
+            Some(only) if parameters.is_empty() && only.name == "args" => Self::Whole(Box::new(only.ty)),
             last => {
                 parameters.extend(last);
                 Self::Each(parameters)
@@ -104,7 +104,7 @@ impl Arguments {
         match self {
             Self::Whole(_) => quote! { #function(arguments) },
             Self::Each(parameters) => {
-                let names = parameters.iter().map(|parameter| &parameter.name);
+                let names: Vec<&Ident> = parameters.iter().map(|parameter| &parameter.name).collect();
                 quote! { { let Arguments { #(#names),* } = arguments; #function(#(#names),*) } }
             }
         }
@@ -135,10 +135,16 @@ fn take_parameters(function: &mut ItemFn) -> Result<Vec<Parameter>> {
 pub(crate) fn refuse_what_no_tool_is(function: &ItemFn) -> Result<()> {
     let signature = &function.sig;
     if let Some(keyword) = &signature.asyncness {
-        return Err(Error::new(keyword.span, "the host's functions wait by themselves: write it without async"));
+        return Err(Error::new(
+            keyword.span,
+            "the host's functions wait by themselves: write it without async",
+        ));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new_spanned(&signature.generics, "the host must know all types: no generics here"));
+        return Err(Error::new_spanned(
+            &signature.generics,
+            "the host must know all types: no generics here",
+        ));
     }
     Ok(())
 }
