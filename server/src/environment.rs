@@ -3,6 +3,7 @@
 //! Architecture invariant: everything below the binary's `main` gets an [`Environment`] and reads no variable,
 //! home or working directory of its own. A test gives it another one.
 
+use crate::secret::Secret;
 use etcetera::BaseStrategy;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,8 @@ pub struct Environment {
     pub config_dir: PathBuf,
     /// Where Airlock keeps histories and trust.
     pub state_dir: PathBuf,
+    /// Where Airlock keeps what it can make again.
+    pub cache_dir: PathBuf,
     /// Where the process was started.
     pub working_dir: PathBuf,
 }
@@ -57,6 +60,9 @@ const VARIABLES: [&str; 33] = [
     "NO_PROXY",
 ];
 
+/// Variables that begin like this hold secrets of plugins.
+const PLUGIN_SECRET: &str = "AIRLOCK_SECRET_";
+
 impl Environment {
     /// Reads the environment of this process.
     #[expect(clippy::disallowed_methods, reason = "this module owns the process environment")]
@@ -67,10 +73,15 @@ impl Environment {
         // One that is not UTF-8 is not one that is not set: it is to be found wrong by who uses it.
         let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
         let variables = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
+        let secrets = std::env::vars_os().filter_map(|(name, value)| {
+            let name = name.into_string().ok().filter(|name| name.starts_with(PLUGIN_SECRET))?;
+            Some((name, value.to_string_lossy().into_owned()))
+        });
         Ok(Self {
-            variables: variables.collect(),
+            variables: variables.chain(secrets).collect(),
             config_dir: directories.config_dir().join("airlock"),
             state_dir: state_base.join("airlock"),
+            cache_dir: directories.cache_dir().join("airlock"),
             working_dir: std::env::current_dir()?,
         })
     }
@@ -84,6 +95,7 @@ impl Environment {
                 .collect(),
             config_dir: home.join("config"),
             state_dir: home.join("state"),
+            cache_dir: home.join("cache"),
             working_dir: home.to_owned(),
         }
     }
@@ -99,6 +111,12 @@ impl Environment {
                 })
             },
         )
+    }
+
+    /// A secret of a plugin: `AIRLOCK_SECRET_ISSUE_FETCHER_TOKEN` is the secret `TOKEN` of `issue-fetcher`.
+    pub fn plugin_secret(&self, plugin: &str, name: &str) -> Option<Secret> {
+        let plugin = plugin.to_ascii_uppercase().replace('-', "_");
+        Secret::new(self.variables.get(&format!("{PLUGIN_SECRET}{plugin}_{name}"))?)
     }
 
     /// A variable; an empty one counts as not set.

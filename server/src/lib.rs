@@ -6,7 +6,7 @@
 //! |---|---|
 //! | front ends: translate, decide nothing | [`lsp`], [`cli`] |
 //! | the agent: sessions, turns, history, slash commands | [`agent`] |
-//! | the Messages API; the tools; what they change and see; where they run | [`claude`], [`tools`], [`review`], [`view`], [`sandbox`] |
+//! | the Messages API; the tools, built in and from WASM components; what they change and see; where they run | [`claude`], [`tools`], [`plugins`], [`review`], [`view`], [`sandbox`] |
 //! | what becomes of accepted work: commits, pushes, pull requests | [`git`], [`forge`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
 //! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
@@ -26,6 +26,7 @@ pub mod lsp;
 pub mod nearest;
 pub mod neutral;
 pub mod paths;
+pub mod plugins;
 pub mod problem;
 pub mod review;
 pub mod sandbox;

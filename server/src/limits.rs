@@ -226,3 +226,84 @@ pub const FORGE_ANSWER_MAX_MS: u64 = 30_000;
 pub const PULL_REQUEST_TITLE_MAX_CHARS: usize = 200;
 /// How long the process may take to end after the editor is gone. What is left then is removed at the next start.
 pub const EXIT_MAX_MS: u64 = 4_000;
+
+/// A plugin's component.
+pub const PLUGIN_FILE_MAX_BYTES: usize = 32 << 20;
+/// A plugin's `plugin.toml`.
+pub const PLUGIN_MANIFEST_MAX_BYTES: usize = 64 << 10;
+/// Plugins in one folder.
+pub const PLUGINS_MAX: usize = 200;
+/// Tools, and slash commands, of one plugin.
+pub const PLUGIN_TOOLS_MAX: usize = 64;
+/// The name of a plugin, and of a tool of one.
+pub const PLUGIN_NAME_MAX_CHARS: usize = 64;
+/// The description of a plugin's tool.
+pub const PLUGIN_DESCRIPTION_MAX_BYTES: usize = 4 << 10;
+/// The input schema of a plugin's tool.
+pub const PLUGIN_SCHEMA_MAX_BYTES: usize = 64 << 10;
+/// How long a call of a plugin may take.
+pub const PLUGIN_CALL_MAX_MS: u64 = 30_000;
+/// How long a plugin may compute in one call; what it waits for does not count.
+pub const PLUGIN_CPU_MAX_MS: u64 = 5_000;
+/// How often a computing plugin is looked at.
+pub const PLUGIN_TICK_MS: u64 = 10;
+/// How long a plugin may go on once the user stopped it, so that it can say something.
+pub const PLUGIN_STOP_MAX_MS: u64 = 500;
+/// Memory of one call of a plugin: all its memories and tables.
+pub const PLUGIN_MEMORY_MAX_BYTES: usize = 64 << 20;
+/// Elements of all tables of one call of a plugin.
+pub const PLUGIN_TABLE_ELEMENTS_MAX: usize = 200_000;
+/// Core instances, memories and tables of one call of a plugin.
+pub const PLUGIN_INSTANCES_MAX: usize = 200;
+/// Handles that a call of a plugin may hold at once.
+pub const PLUGIN_HANDLES_MAX: usize = 1_000;
+/// The stack of a plugin.
+pub const PLUGIN_STACK_MAX_BYTES: usize = 512 << 10;
+/// What a plugin may hand over in one call of the host, and as its answer.
+pub const PLUGIN_HOST_CALL_MAX_BYTES: usize = 17 << 20;
+/// Random bytes that a plugin may ask for at once.
+pub const PLUGIN_RANDOM_MAX_BYTES: u64 = 64 << 10;
+/// What a plugin's tool may answer to the model.
+pub const PLUGIN_OUTPUT_MAX_BYTES: usize = 64 << 10;
+/// What is kept of the end of a plugin's stdout and stderr.
+pub const PLUGIN_STDERR_TAIL_BYTES: usize = 4 << 10;
+/// Log lines of one call of a plugin.
+pub const PLUGIN_LOG_LINES_MAX: usize = 1_000;
+/// One of them, and one report of progress.
+pub const PLUGIN_LOG_LINE_MAX_BYTES: usize = 4 << 10;
+/// Reports of progress of one call of a plugin.
+pub const PLUGIN_PROGRESS_MAX: usize = 1_000;
+/// Commands that a plugin may run in one call.
+pub const PLUGIN_EXECS_MAX: usize = 100;
+/// Compiled plugins that are kept on the disk.
+pub const PLUGIN_CACHE_FILES_MAX: usize = 200;
+/// What the lists of the plugins' tools may take on the disk.
+pub const PLUGIN_INDEX_MAX_BYTES: usize = 16 << 20;
+/// Files that a plugin gets from one glob.
+pub const PLUGIN_GLOB_MAX: usize = 10_000;
+/// Lines that a plugin gets from one grep.
+pub const PLUGIN_GREP_MAX: usize = 5_000;
+/// The body of a plugin's request.
+pub const PLUGIN_REQUEST_MAX_BYTES: usize = 4 << 20;
+/// The headers of a plugin's request.
+pub const PLUGIN_HEADERS_MAX: usize = 64;
+/// The answer to a plugin's request.
+pub const PLUGIN_RESPONSE_MAX_BYTES: usize = 8 << 20;
+/// How long the answer to a plugin's request may take.
+pub const PLUGIN_REQUEST_MAX_MS: u64 = 20_000;
+/// Redirects that are followed.
+pub const PLUGIN_REDIRECTS_MAX: usize = 5;
+/// Requests that a plugin may send in a minute.
+pub const PLUGIN_REQUESTS_PER_MINUTE_MAX: usize = 120;
+/// What a plugin may keep in its store.
+pub const PLUGIN_STORE_MAX_BYTES: usize = 4 << 20;
+/// Keys in a plugin's store.
+pub const PLUGIN_KEYS_MAX: usize = 1_000;
+/// One of them.
+pub const PLUGIN_KEY_MAX_BYTES: usize = 256;
+/// One value in a plugin's store.
+pub const PLUGIN_VALUE_MAX_BYTES: usize = 1 << 20;
+/// How long another call may hold a plugin's store, or another process the grants.
+pub const PLUGIN_LOCK_MAX_MS: u64 = 5_000;
+/// The record of what plugins were granted.
+pub const GRANTS_MAX_BYTES: usize = 4 << 20;

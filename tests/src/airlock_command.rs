@@ -46,6 +46,13 @@ impl AirlockCommand {
         Self { arguments: arguments.iter().map(Into::into).collect(), ..self.clone() }
     }
 
+    /// The same in another home.
+    pub fn with_home(mut self, home: &Home) -> Self {
+        let variables = home.variables().map(|(name, value)| (name.to_owned(), OsString::from(value)));
+        self.environment.extend(variables);
+        Self { home: home.clone(), ..self }
+    }
+
     /// The user's home, with the workspace in it.
     pub fn home(&self) -> &Home {
         &self.home

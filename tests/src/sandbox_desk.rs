@@ -4,7 +4,7 @@ use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
-use airlock::tools::{Progress, Registry, ToolContext, built_in};
+use airlock::tools::{Consent, Progress, Registry, ToolContext, built_in};
 use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
 use serde_json::json;
 use std::collections::HashMap;
@@ -67,6 +67,8 @@ impl SandboxDesk {
             cancel: CancellationToken::new(),
             progress: Progress::nowhere(),
             view: Arc::clone(&self.view),
+            editor: Default::default(),
+            consent: Consent::nobody(),
         };
         let outcome = self.tools.run("bash", json!({"command": command}), context).await;
         assert!(!outcome.is_error, "{}", outcome.all_text());

@@ -11,6 +11,8 @@ pub const HEAD_MAX_BYTES: usize = 96 << 10;
 pub const TAIL_MAX_BYTES: usize = 96 << 10;
 /// A file that can be read or edited.
 pub const FILE_MAX_BYTES: usize = 16 << 20;
+/// All that one glob or grep finds.
+pub const FOUND_MAX_BYTES: usize = 4 << 20;
 /// Text that one read answers.
 pub const READ_MAX_BYTES: usize = 192 << 10;
 
@@ -37,6 +39,27 @@ pub enum Call {
     List(List),
     /// Search files.
     Search(Search),
+    /// A file's bytes, which come as data frames.
+    Fetch {
+        /// What.
+        path: String,
+    },
+    /// The files that match, which come as data frames: a JSON list of paths.
+    Glob {
+        /// Such as `src/**/*.rs`.
+        pattern: String,
+        /// How many at the most.
+        paths_max: usize,
+    },
+    /// The lines that match, which come as data frames: a JSON list of [`FoundLine`].
+    Grep {
+        /// A regular expression.
+        pattern: String,
+        /// Only files whose path matches.
+        glob: Option<String>,
+        /// How many at the most.
+        matches_max: usize,
+    },
     /// Put a file there as the workspace now has it. The content follows as data frames.
     Put {
         /// Where.
@@ -169,6 +192,17 @@ pub struct Search {
     pub matches_max: usize,
 }
 
+/// A line that matches.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundLine {
+    /// Its file.
+    pub path: String,
+    /// From 1.
+    pub line: u32,
+    /// The line, cut when it is long.
+    pub text: String,
+}
+
 /// A good answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
@@ -202,6 +236,11 @@ pub enum Answer {
     Done {
         /// What was done, for people.
         note: String,
+    },
+    /// To `Fetch`, `Glob` and `Grep`, after the data.
+    Found {
+        /// More was there than was wanted.
+        cut: bool,
     },
     /// To `List` and `Search`: lines of text.
     Lines {

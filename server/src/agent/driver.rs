@@ -3,6 +3,7 @@
 use super::compaction::{Compactor, Summarised};
 use super::history::{Entry, Saved};
 use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
+use super::plugin_work::consent;
 use super::session::{Session, State, TurnOver};
 use super::turn::{
     Arrived, Bounds, CallEnd, Compaction, Effect, Event, RepeatedCall, ToolCall, Turn, Verdict,
@@ -101,7 +102,7 @@ impl<'a> Driver<'a> {
             Happened::Stream(StreamEvent::Text(text)) => Event::TextArrived(text),
             Happened::Stream(StreamEvent::Thinking(text)) => Event::ThoughtArrived(text),
             Happened::Stream(StreamEvent::ToolUse { id, name, input, defect }) => {
-                let tools = &self.session.agent.tools;
+                let tools = &self.state.shelved.tools;
                 let (title, reads_only) = (tools.title(&name, &input), tools.reads_only(&name));
                 Event::CallArrived(ToolCall { id, name, input, defect, title, reads_only })
             }
@@ -204,15 +205,17 @@ impl<'a> Driver<'a> {
     }
 
     fn run_tool(&mut self, index: usize, call: ToolCall) {
-        let (session, agent) = (Arc::clone(self.session), Arc::clone(&self.session.agent));
+        let (session, tools) = (Arc::clone(self.session), Arc::clone(&self.state.shelved.tools));
         let checkpoint = Arc::clone(&self.checkpoint);
-        let context = self.work.tool_context(index, Arc::clone(&self.session.view));
+        let consent = consent(self.session, &call.id, self.state.settings.permission_timeout_s);
+        let editor = self.session.editor_view(self.state);
+        let context = self.work.tool_context(index, Arc::clone(&self.session.view), editor, consent);
         self.work.run_tool(index, async move {
-            let writes = !agent.tools.reads_only(&call.name);
+            let writes = !tools.reads_only(&call.name);
             if writes {
                 checkpoint.get_or_init(|| session.keep_checkpoint()).await;
             }
-            let outcome = agent.tools.run(&call.name, call.input, context).await;
+            let outcome = tools.run(&call.name, call.input, context).await;
             if writes {
                 session.view.capture().await;
             }

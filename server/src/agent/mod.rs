@@ -7,6 +7,7 @@ mod git_work;
 pub mod history;
 pub mod outbox;
 pub mod permission;
+mod plugin_work;
 mod prompt;
 mod replay;
 mod review;
@@ -26,16 +27,18 @@ use crate::config::{self, Settings, WorkspaceSettings};
 use crate::environment::Environment;
 use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::plugins::Plugins;
 use crate::review::{DocumentEditor, list_closed};
 use crate::sandbox::{Plan, SandboxError, session_folder};
 use crate::storage::beneath::{Folder, Node, read_bounded};
 use crate::tools::{Registry, Tool};
-use crate::trust::{TrustState, TrustStore};
-use crate::view::{Buffers, WorkspaceWatches};
+use crate::trust::{TrustState, TrustStore, TrustedWorkspace};
+use crate::view::{Buffers, OpenDocuments, WorkspaceWatches};
 use commands::CustomCommands;
 use commands::built_in;
 use dashmap::DashMap;
 use history::{HistoryError, HistoryFolder, Summary};
+use outbox::Outbox;
 use permission::Asker;
 use session::{Parts, State};
 use std::path::Path;
@@ -48,7 +51,8 @@ pub struct Agent {
     environment: Environment,
     settings: Settings,
     claude: Arc<Claude>,
-    tools: Registry,
+    tools: Arc<Registry>,
+    plugins: Arc<Plugins>,
     trust: TrustStore,
     desk: Arc<dyn Desk>,
     watches: WorkspaceWatches,
@@ -59,9 +63,16 @@ pub struct Agent {
 }
 
 /// The user's editor: what stands in it, and a way to edit there.
-pub trait Desk: Buffers + DocumentEditor {}
+pub trait Desk: Buffers + DocumentEditor + OpenDocuments {}
 
-impl<T: Buffers + DocumentEditor> Desk for T {}
+impl<T: Buffers + DocumentEditor + OpenDocuments> Desk for T {}
+
+/// What a workspace brings along.
+struct OfWorkspace {
+    settings: Settings,
+    custom: CustomCommands,
+    trusted: Option<TrustedWorkspace>,
+}
 
 /// Why a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
@@ -83,9 +94,10 @@ impl Agent {
         let claude = Claude::new(settings.base_url.clone(), settings.api_key.clone(), silence_max);
         Arc::new(Self {
             trust: TrustStore::new(&environment),
+            plugins: Plugins::new(&environment, settings.plugins.clone()),
             environment,
             claude: Arc::new(claude),
-            tools,
+            tools: Arc::new(tools),
             desk,
             watches: WorkspaceWatches::default(),
             sessions: DashMap::new(),
@@ -128,8 +140,9 @@ impl Agent {
                 (self.free_id(), None)
             }
         };
-        let state = self.state(workspace.as_ref(), history, &mut notices);
-        self.enter(Parts { id, workspace, asker, state }, notices)
+        let outbox = Arc::<Outbox>::default();
+        let state = self.state(workspace.as_ref(), history, &outbox, &mut notices);
+        self.enter(Parts { id, workspace, asker, outbox, state }, notices)
     }
 
     /// Opens a session that was kept, and shows again what was said in it.
@@ -144,8 +157,9 @@ impl Agent {
         let opened = tokio::task::spawn_blocking(move || folder.open_latest(&wanted)).await;
         let (history, loaded) = opened.unwrap_or_else(|_| Err(HistoryError::Unknown(id.to_owned())))?;
         let mut notices = Vec::new();
-        let state = self.state(workspace.as_ref(), None, &mut notices);
-        let session = self.enter(Parts { id: id.to_owned(), workspace, asker, state }, notices)?;
+        let outbox = Arc::<Outbox>::default();
+        let state = self.state(workspace.as_ref(), None, &outbox, &mut notices);
+        let session = self.enter(Parts { id: id.to_owned(), workspace, asker, outbox, state }, notices)?;
         // The task has the state before any turn can, so what was said comes first.
         let mut state = session.lock_state().await;
         session.preview(&loaded);
@@ -211,11 +225,13 @@ impl Agent {
         &self,
         workspace: Option<&WorkspaceRoot>,
         history: Option<history::History>,
+        outbox: &Arc<Outbox>,
         notices: &mut Vec<(NoticeLevel, String)>,
     ) -> State {
         notices.extend(self.problems.iter().map(|problem| (NoticeLevel::Warning, problem.clone())));
-        let (settings, custom) = self.of_workspace(workspace, notices);
-        State::new(settings, custom, history)
+        let OfWorkspace { settings, custom, trusted } = self.of_workspace(workspace, notices);
+        let shelved = self.shelve(workspace, trusted, outbox, notices);
+        State::new(settings, custom, history, shelved)
     }
 
     /// The settings and commands for a workspace: its own count only when the user trusts it.
@@ -223,7 +239,7 @@ impl Agent {
         &self,
         workspace: Option<&WorkspaceRoot>,
         notices: &mut Vec<(NoticeLevel, String)>,
-    ) -> (Settings, CustomCommands) {
+    ) -> OfWorkspace {
         let mut settings = self.settings.clone();
         let trusted = match workspace.map(|root| (root, self.trust.state(root))) {
             Some((root, (state, problems))) => {
@@ -250,7 +266,7 @@ impl Agent {
         let (custom, problems) =
             CustomCommands::discover(trusted.as_ref(), &self.environment, &built_in::names());
         notices.extend(problems.iter().map(|problem| (NoticeLevel::Warning, problem.to_string())));
-        (settings, custom)
+        OfWorkspace { settings, custom, trusted }
     }
 
     fn enter(

@@ -2,6 +2,7 @@
 
 use crate::conversation::{Block, Message, Role};
 use crate::limits::{PROMPT_CONTEXT_ITEM_MAX_BYTES, PROMPT_CONTEXT_MAX_ITEMS, TITLE_MAX_CHARS};
+use crate::view::Shown;
 use jiff::civil::Date;
 use std::fmt::Write;
 
@@ -12,6 +13,8 @@ pub struct Prompt {
     pub text: String,
     /// What comes along.
     pub context: Vec<ContextItem>,
+    /// The same for programs.
+    pub shown: Shown,
 }
 
 /// A file, or a part of one, that a prompt is about.
@@ -30,7 +33,7 @@ pub struct ContextItem {
 impl Prompt {
     /// A prompt of words alone.
     pub fn of_text(text: impl Into<String>) -> Self {
-        Self { text: text.into(), context: Vec::new() }
+        Self { text: text.into(), ..Self::default() }
     }
 
     /// The message to the model. The user's own words come last; the date, and what became of the agent's changes, only
@@ -92,7 +95,7 @@ mod tests {
             text: "let a = 1;\n".into(),
             diagnostics: vec!["error: unused".into()],
         };
-        let prompt = Prompt { text: "why?".into(), context: vec![item] };
+        let prompt = Prompt { text: "why?".into(), context: vec![item], ..Prompt::default() };
         let message = prompt.into_message(Some(jiff::civil::date(2026, 11, 16)), None);
         let expected = [
             "<context file=\"src/a.rs\" lines=\"3-4\">\nlet a = 1;\n</context>\n<diagnostic>error: unused</diagnostic>",

@@ -9,6 +9,7 @@ use super::commands::built_in;
 use super::history::{Entry, Header, History, Loaded, Saved};
 use super::outbox::Outbox;
 use super::permission::{Asker, PermissionRequest};
+use super::plugin_work::Shelved;
 use super::prompt::Prompt;
 use super::replay;
 use super::turn_task::TurnTask;
@@ -18,7 +19,7 @@ use crate::config::Settings;
 use crate::conversation::Message;
 use crate::paths::WorkspaceRoot;
 use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot, session_folder};
-use crate::view::SessionView;
+use crate::view::{SessionView, Shown};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -74,6 +75,10 @@ pub(super) struct State {
     pub(super) is_behind: bool,
     /// The day that the model was last told.
     pub(super) told_date: Option<jiff::civil::Date>,
+    /// The plugins, and with them the tools.
+    pub(super) shelved: Shelved,
+    /// What came along with the last prompt.
+    pub(super) shown: Arc<Shown>,
 }
 
 /// Why a prompt was not taken.
@@ -89,8 +94,7 @@ pub enum Refused {
 
 impl Session {
     pub(super) fn new(agent: Arc<Agent>, parts: Parts, plan: Result<Plan, SandboxError>) -> Arc<Self> {
-        let Parts { id, workspace, asker, state } = parts;
-        let outbox = Arc::new(Outbox::default());
+        let Parts { id, workspace, asker, outbox, state } = parts;
         let told = Arc::clone(&outbox);
         let tell = move |news| told.push(sandbox_update(news));
         let has_sandbox = plan.is_ok();
@@ -105,6 +109,7 @@ impl Session {
             None => SessionView::none(slot),
         };
         view.warm_up();
+        state.shelved.shelf.warm_up();
         Arc::new(Self {
             id,
             agent,
@@ -117,7 +122,7 @@ impl Session {
             turns: AtomicU64::new(0),
             facts: Mutex::new(Facts {
                 changes: Some((0, 0)),
-                commands: built_in::all_infos(&state.custom),
+                commands: built_in::all_infos(&state.custom, &state.shelved.shelf),
                 model: state.model.clone(),
             }),
             state: Arc::new(tokio::sync::Mutex::new(state)),
@@ -251,7 +256,7 @@ impl Session {
         }
         for message in &transcript {
             self.outbox.room().await;
-            for update in replay::updates(message, &self.agent.tools) {
+            for update in replay::updates(message, &state.shelved.tools) {
                 self.outbox.push(update);
             }
         }
@@ -330,6 +335,7 @@ pub(super) struct Parts {
     pub(super) id: String,
     pub(super) workspace: Option<WorkspaceRoot>,
     pub(super) asker: Arc<dyn Asker>,
+    pub(super) outbox: Arc<Outbox>,
     pub(super) state: State,
 }
 
@@ -342,7 +348,12 @@ pub(super) struct TurnOver {
 }
 
 impl State {
-    pub(super) fn new(settings: Settings, custom: CustomCommands, history: Option<History>) -> Self {
+    pub(super) fn new(
+        settings: Settings,
+        custom: CustomCommands,
+        history: Option<History>,
+        shelved: Shelved,
+    ) -> Self {
         Self {
             conversation: Vec::new(),
             history,
@@ -355,6 +366,8 @@ impl State {
             told_cost_unknown: false,
             is_behind: false,
             told_date: None,
+            shelved,
+            shown: Arc::default(),
         }
     }
 

@@ -24,9 +24,9 @@ pub(super) struct TurnTask {
 }
 
 /// A prompt for the model, and the model for it when a command chose one.
-struct Ready {
-    prompt: Prompt,
-    model: Option<String>,
+pub(super) struct Ready {
+    pub(super) prompt: Prompt,
+    pub(super) model: Option<String>,
 }
 
 impl TurnTask {
@@ -34,6 +34,8 @@ impl TurnTask {
     pub(super) async fn run(self, prompt: Prompt) -> TurnOver {
         tracing::debug!(session = self.session.id, turn = self.turn_id, "turn begins");
         let mut state = self.session.lock_state().await;
+        state.shown = Arc::new(prompt.shown.clone());
+        self.renew_plugins(&mut state).await;
         let ready = match SlashCommand::parse(&prompt.text) {
             None => Ok(Ready { prompt: self.with_mentions(prompt), model: None }),
             Some(command) => self.command(&mut state, prompt, &command).await,
@@ -78,14 +80,14 @@ impl TurnTask {
     /// With the first prompt of a session: what stays the same for the whole of it.
     async fn begin(&self, state: &mut State, words: &str) {
         if state.header.is_some() {
-            return;
+            return self.renew_tools(state).await;
         }
         let header = Header {
             version: Header::VERSION,
             title: title(words),
             model: state.model.clone(),
             system: self.system_prompt(),
-            tools: self.session.agent.tools.specs().to_vec(),
+            tools: state.shelved.tools.specs().to_vec(),
         };
         state.header = Some(header.clone());
         // The prompt that follows is waited for, and lines are written in order.
@@ -130,12 +132,12 @@ impl TurnTask {
             return Err(self.run_built_in(state, built_in, &command.arguments).await);
         }
         let Some(custom) = state.custom.get(&command.name) else {
-            return Err(self.unknown_command(state, &command.name));
+            return self.plugin_command(state, prompt, command).await;
         };
         match custom.expand(&command.arguments, &mut |path| self.mentioned(path)) {
             Ok(expansion) => {
                 let model = custom.model().map(str::to_owned);
-                let prompt = Prompt { text: self.told(expansion), context: prompt.context };
+                let prompt = Prompt { text: self.told(expansion), ..prompt };
                 self.session.outbox.push(Update::UserMessage { text: prompt.text.clone() });
                 Ok(Ready { prompt, model })
             }
@@ -160,8 +162,8 @@ impl TurnTask {
         }
     }
 
-    fn unknown_command(&self, state: &State, name: &str) -> TurnOver {
-        let infos = built_in::all_infos(&state.custom);
+    pub(super) fn unknown_command(&self, state: &State, name: &str) -> TurnOver {
+        let infos = built_in::all_infos(&state.custom, &state.shelved.shelf);
         let guess = nearest(name, infos.iter().map(|info| info.name.as_str()));
         let advice =
             guess.map_or("/help lists those there are".to_owned(), |guess| format!("did you mean /{guess}?"));
@@ -194,6 +196,6 @@ impl TurnTask {
     }
 }
 
-fn over(stop_reason: StopReason, error: Option<String>) -> TurnOver {
+pub(super) fn over(stop_reason: StopReason, error: Option<String>) -> TurnOver {
     TurnOver { stop_reason, error, quit: false }
 }

@@ -4,8 +4,8 @@ use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
 use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
 use crate::conversation::{Block, ResultPart};
-use crate::tools::{Progress, ToolContext};
-use crate::view::SessionView;
+use crate::tools::{Consent, Progress, ToolContext};
+use crate::view::{EditorView, SessionView};
 use futures::future::BoxFuture;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -108,9 +108,15 @@ impl Work {
         self.wants_compaction = false;
     }
 
-    pub(super) fn tool_context(&self, index: usize, view: Arc<SessionView>) -> ToolContext {
+    pub(super) fn tool_context(
+        &self,
+        index: usize,
+        view: Arc<SessionView>,
+        editor: EditorView,
+        consent: Consent,
+    ) -> ToolContext {
         let progress = Progress::of_call(index, self.progress_sink.clone());
-        ToolContext { cancel: self.stop_tools.child_token(), progress, view }
+        ToolContext { cancel: self.stop_tools.child_token(), progress, view, editor, consent }
     }
 
     pub(super) fn run_tool(&mut self, index: usize, tool: impl Future<Output = CallEnd> + Send + 'static) {

@@ -1,5 +1,6 @@
 //! The command line.
 
+use super::plugin::PluginArguments;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
@@ -32,6 +33,8 @@ pub enum Command {
     Chat(ChatArguments),
     /// Go through what the agent changed, file by file and hunk by hunk
     Review(ReviewArguments),
+    /// Try, install and look at plugins, and say what they may do
+    Plugin(PluginArguments),
 }
 
 /// `airlock review`.

@@ -6,6 +6,7 @@
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
 //! | `review` | goes through the changes of a session that was kept |
+//! | `plugin` | plugins from the command line, a file each command |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
 //! | `line_editor`, `keys`, `completion` | what the user types |
 //! | `questions`, `signals`, `output`, `terminal` | what the rest of the world wants, and where text goes |
@@ -30,6 +31,7 @@ mod log;
 mod one_turn;
 mod output;
 mod paint;
+mod plugin;
 mod questions;
 mod review;
 mod signals;
@@ -39,6 +41,7 @@ mod words;
 
 pub use arguments::{Arguments, ChatArguments, Command, LspArguments, ReviewArguments};
 pub use exit::Exit;
+pub use plugin::PluginArguments;
 
 use crate::environment::Environment;
 use crate::lsp::{self, transport::Ended};
@@ -70,6 +73,7 @@ pub fn start(arguments: Arguments) -> Exit {
             },
             Command::Chat(arguments) => chat::run(environment, arguments).await,
             Command::Review(arguments) => review::run(environment, arguments).await,
+            Command::Plugin(arguments) => plugin::run(environment, arguments).await,
         }
     });
     // A thread may be waiting for input that never comes.

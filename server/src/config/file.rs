@@ -108,6 +108,11 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// The value as JSON; dates become text.
+    pub(super) fn json(&self) -> serde_json::Value {
+        json(&self.0)
+    }
+
     pub(super) fn table(self, advice: &str) -> Result<DeTable<'t>, Fault> {
         match self.0 {
             DeValue::Table(table) => Ok(table),
@@ -125,5 +130,20 @@ impl<'t> Value<'t> {
             DeValue::Table(_) => "a table",
         };
         format!("expected {wanted}, found {found}")
+    }
+}
+
+fn json(value: &DeValue<'_>) -> serde_json::Value {
+    match value {
+        DeValue::String(text) => text.to_string().into(),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().into(),
+        DeValue::Float(number) => number.as_str().parse::<f64>().ok().into(),
+        DeValue::Boolean(answer) => (*answer).into(),
+        DeValue::Datetime(date) => date.to_string().into(),
+        DeValue::Array(values) => values.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Table(table) => {
+            let entries = table.iter().map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref())));
+            serde_json::Value::Object(entries.collect())
+        }
     }
 }

@@ -8,6 +8,7 @@
 mod check;
 mod file;
 mod forges;
+mod plugins;
 mod settings;
 mod user;
 mod variables;
@@ -17,7 +18,7 @@ mod workspace;
 mod tests;
 
 pub use crate::problem::{Place, Problem};
-pub use settings::{Forge, ForgeKind, IsolationWish, Prices, Settings, Thinking};
+pub use settings::{Forge, ForgeKind, IsolationWish, PluginSettings, Prices, Settings, Thinking};
 pub use workspace::{WORKSPACE_CONFIG, WorkspaceSettings};
 
 use crate::environment::Environment;

@@ -44,6 +44,17 @@ pub struct Settings {
     pub prices: BTreeMap<String, Prices>,
     /// Where pull requests may be made, each under its origin, such as `https://github.com`.
     pub forges: BTreeMap<String, Forge>,
+    /// What plugins are told, each under its name.
+    pub plugins: BTreeMap<String, PluginSettings>,
+}
+
+/// What the user set for a plugin. It has no `Debug`: it holds secrets.
+#[derive(Clone, PartialEq)]
+pub struct PluginSettings {
+    /// What the plugin can read: a JSON object.
+    pub config: serde_json::Value,
+    /// What the plugin cannot read: Airlock puts it into its requests.
+    pub secrets: BTreeMap<String, Secret>,
 }
 
 /// A place where repositories live. It has no `Debug`: it holds a secret.
@@ -119,6 +130,7 @@ impl Default for Settings {
             permission_timeout_s: limits::PERMISSION_ANSWER_MAX_MS / 1000,
             prices: BTreeMap::new(),
             forges: BTreeMap::new(),
+            plugins: BTreeMap::new(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::check::{self, Fault, fault};
 use super::file::{Entry, Source, Value, unknown_key};
 use super::forges;
+use super::plugins;
 use super::settings::{IsolationWish, Prices, Settings};
 use crate::limits;
 use crate::nearest::nearest;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Every key that the file may hold.
-pub(super) const KEYS: [&str; 17] = [
+pub(super) const KEYS: [&str; 18] = [
     "api_key",
     "base_url",
     "forges",
@@ -24,6 +25,7 @@ pub(super) const KEYS: [&str; 17] = [
     "max_tokens",
     "model",
     "permission_timeout_s",
+    "plugins",
     "prices",
     "retries",
     "safedir",
@@ -63,6 +65,8 @@ pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Pro
                     set_prices(&source, line, value, &mut settings.prices, problems);
                 } else if key == "forges" {
                     forges::set(&source, line, value, &mut settings.forges, problems);
+                } else if key == "plugins" {
+                    plugins::set(&source, line, value, &mut settings.plugins, problems);
                 } else if let Err(fault) = set(settings, &key, &value) {
                     let problem = source.problem(line, &key, fault);
                     if nearest(&key, KEYS) == Some("base_url") {

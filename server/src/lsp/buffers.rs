@@ -6,7 +6,7 @@ use super::folders::{Folders, host_path};
 use super::question;
 use crate::limits::LSP_CLIENT_ANSWER_MAX_MS;
 use crate::review::{DocumentEditor, Edited, LineHunk};
-use crate::view::Buffers;
+use crate::view::{Buffers, OpenDocument, OpenDocuments};
 use futures::future::BoxFuture;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -119,6 +119,18 @@ fn text_edit(document: &Document, hunk: &LineHunk, encoding: PositionEncoding) -
     let new_text = String::from_utf8_lossy(&hunk.new).into_owned();
     let unmarked = new_text.strip_prefix(BYTE_ORDER_MARK).filter(|_| !text.starts_with(BYTE_ORDER_MARK));
     TextEdit { range, new_text: unmarked.unwrap_or(&new_text).to_owned() }
+}
+
+impl OpenDocuments for OpenBuffers {
+    fn open_documents(&self) -> Vec<OpenDocument> {
+        let place = |uri: &str| Some(self.folders.resolved(&host_path(&uri.parse::<Uri>().ok()?)?));
+        let all = self.documents.all().into_iter();
+        all.filter_map(|(uri, document)| {
+            let (language, text) = (document.language_id.to_string(), document.text.to_string());
+            Some(OpenDocument { host_path: place(&uri)?, language, text })
+        })
+        .collect()
+    }
 }
 
 impl Buffers for OpenBuffers {

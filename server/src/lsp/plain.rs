@@ -1,7 +1,8 @@
 //! Editors that know nothing of the extension: answers become a document, notices become messages, and a question
 //! of one's own is written in a document and asked when it is saved.
 
-use super::protocol::{AskArgument, TurnBegun};
+use super::methods::context;
+use super::protocol::{AskArgument, Context, TurnBegun};
 use super::server::Shared;
 use super::{plain_review, question};
 use crate::agent::update::{NoticeLevel, StopReason, Update};
@@ -198,8 +199,10 @@ pub(super) async fn begin(shared: &Arc<Shared>, argument: &AskArgument, text: St
 /// Begins a turn about a document, in the session that it names or in its folder's.
 pub(super) async fn ask(shared: &Arc<Shared>, argument: &AskArgument, text: String) -> Result<TurnBegun> {
     let session = session_for(shared, argument).await?;
-    let context = super::methods::context::of_ask(shared, session.workspace(), argument);
-    shared.begin_turn(&session, Prompt { text, context: vec![context] })
+    let item = context::of_ask(shared, session.workspace(), argument);
+    let AskArgument { uri, range, diagnostics, .. } = argument.clone();
+    let shown = context::shown(shared, session.workspace(), &[Context { uri, range, diagnostics }]);
+    shared.begin_turn(&session, Prompt { text, context: vec![item], shown })
 }
 
 /// The session that a document's questions go to: one a folder.

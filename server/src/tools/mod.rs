@@ -3,7 +3,9 @@
 //! Every tool acts in the sandbox. Without one, each answers that there is none, and what to do.
 
 mod bash;
+mod consent;
 mod edit_file;
+mod exec;
 mod list_files;
 mod read_file;
 mod registry;
@@ -12,11 +14,13 @@ mod search_files;
 mod utf8_stream;
 mod write_file;
 
+pub use consent::{Consent, ConsentQuestion};
+pub use exec::{Ran, run_in_sandbox};
 pub use registry::Registry;
 
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
-use crate::view::SessionView;
+use crate::view::{EditorView, SessionView};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
@@ -47,6 +51,10 @@ pub struct ToolContext {
     pub progress: Progress,
     /// Where commands run, and what they see.
     pub view: Arc<SessionView>,
+    /// What the user has in front of them.
+    pub editor: EditorView,
+    /// A way to ask the user.
+    pub consent: Consent,
 }
 
 /// Where a running tool's live output goes.

@@ -14,9 +14,10 @@ pub struct Registry {
     specs: Vec<ToolSpec>,
 }
 
+#[derive(Clone)]
 struct Entry {
     tool: Arc<dyn Tool>,
-    validator: Validator,
+    validator: Arc<Validator>,
 }
 
 /// Keywords that fail the whole request when they stand at the top of a schema.
@@ -26,13 +27,18 @@ const NAME_MAX_CHARS: usize = 128;
 impl Registry {
     /// Takes the tools that the API would accept; for each other one there is a sentence that says why not.
     pub fn new(tools: Vec<Arc<dyn Tool>>) -> (Self, Vec<String>) {
-        let mut registry = Self { entries: Vec::new(), specs: Vec::new() };
+        Self { entries: Vec::new(), specs: Vec::new() }.with(tools)
+    }
+
+    /// These tools, and after them others. None of those takes the name of one that is there.
+    pub fn with(&self, tools: Vec<Arc<dyn Tool>>) -> (Self, Vec<String>) {
+        let mut registry = Self { entries: self.entries.clone(), specs: self.specs.clone() };
         let mut left_out = Vec::new();
         for tool in tools {
             let spec = tool.spec();
             match registry.check(&spec) {
                 Ok(validator) => {
-                    registry.entries.push(Entry { tool, validator });
+                    registry.entries.push(Entry { tool, validator: Arc::new(validator) });
                     registry.specs.push(spec);
                 }
                 Err(why) => left_out.push(format!("the tool {:?} is left out: {why}", spec.name)),
@@ -159,6 +165,8 @@ mod tests {
                 Environment::for_test(std::path::Path::new("/nowhere"), &[]),
                 SandboxError::new("it is a test", "do nothing"),
             )),
+            editor: Default::default(),
+            consent: crate::tools::Consent::nobody(),
         }
     }
 

@@ -39,6 +39,11 @@ impl TrustedWorkspace {
         self.files.keys().map(String::as_str).filter(move |path| Path::new(path).starts_with(folder))
     }
 
+    /// The digest that a path was trusted with.
+    pub fn digest(&self, path: &str) -> Option<&Digest> {
+        self.files.get(path)
+    }
+
     /// Whether this is a link. Links are not followed.
     pub fn is_link(&self, path: &str) -> bool {
         self.links.contains(path)
@@ -46,6 +51,16 @@ impl TrustedWorkspace {
 
     /// Reads a trusted text file; `None` when there was none to trust.
     pub fn read_text(&self, path: &str, limit_bytes: usize) -> Result<Option<String>, Problem> {
+        let Some(content) = self.read_bytes(path, limit_bytes)? else {
+            return Ok(None);
+        };
+        String::from_utf8(content).map(Some).map_err(|_| {
+            Problem::in_file(&self.root.as_host().join(path), "is not UTF-8 text", "save it as UTF-8")
+        })
+    }
+
+    /// Reads a trusted file; `None` when there was none to trust.
+    pub fn read_bytes(&self, path: &str, limit_bytes: usize) -> Result<Option<Vec<u8>>, Problem> {
         let Some(digest) = self.files.get(path) else {
             return Ok(None);
         };
@@ -68,9 +83,6 @@ impl TrustedWorkspace {
         if Digest::of_file(&content) != *digest {
             return Err(changed());
         }
-        match String::from_utf8(content) {
-            Ok(text) => Ok(Some(text)),
-            Err(_) => Err(problem("is not UTF-8 text", "save it as UTF-8")),
-        }
+        Ok(Some(content))
     }
 }

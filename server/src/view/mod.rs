@@ -3,6 +3,7 @@
 //! | what | where |
 //! |---|---|
 //! | what is at a path | `entry` |
+//! | what the user has in front of them | `editor_view` |
 //! | the user's side: files and unsaved buffers | `user_side` |
 //! | the agent's side: the overlay's upper folder | `upper` |
 //! | what both last agreed on | `base` |
@@ -15,6 +16,7 @@
 //! the agent has not changed the same path itself.
 
 mod base;
+mod editor_view;
 mod entry;
 mod freshness;
 mod session_view;
@@ -23,6 +25,7 @@ mod user_side;
 mod watch;
 
 pub use base::{Agreed, Base};
+pub use editor_view::{EditorView, OpenDocument, OpenDocuments, Shown, ShownDiagnostic, ShownSelection};
 pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;
 pub use session_view::{HeldView, SessionView};

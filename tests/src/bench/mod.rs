@@ -3,6 +3,7 @@
 mod changes;
 mod chunks;
 mod memory;
+mod plugins;
 mod sandboxes;
 mod start;
 pub mod table;
@@ -20,6 +21,7 @@ pub struct Measure {
 pub async fn all() -> Vec<Measure> {
     let mut measures = vec![start::initialize().await, chunks::latency().await];
     measures.extend(memory::resident().await);
+    measures.extend(plugins::all().await);
     measures.extend(sandboxes::all().await);
     measures.push(changes::listing().await);
     measures

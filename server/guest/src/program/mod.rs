@@ -8,6 +8,7 @@ mod cut;
 mod edit;
 mod exec;
 mod files;
+mod find;
 mod hello;
 mod jobs;
 mod list;

@@ -4,31 +4,21 @@ use super::list::walk;
 use crate::words::{Answer, READ_MAX_BYTES, Search};
 use grep_matcher::{Match, Matcher, NoCaptures, NoError};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
+use ignore::WalkBuilder;
 use ignore::overrides::OverrideBuilder;
 use regex::bytes::{Regex, RegexBuilder};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A line that is longer is cut.
-const LINE_MAX_BYTES: usize = 1000;
+pub(super) const LINE_MAX_BYTES: usize = 1000;
 /// A regular expression may take so much memory.
 const PATTERN_MAX_BYTES: usize = 8 << 20;
 
 pub(super) fn search(workspace: &Path, root: &Path, search: &Search) -> io::Result<Answer> {
     root.metadata()?;
-    let pattern =
-        RegexBuilder::new(&search.pattern)
-            .multi_line(true)
-            .size_limit(PATTERN_MAX_BYTES)
-            .build()
-            .map_err(|error| io::Error::other(format!("the pattern is no regular expression: {error}")))?;
-    let mut walker = walk(root);
-    if let Some(glob) = &search.glob {
-        let wrong = |error| io::Error::other(format!("the glob {glob:?} is wrong: {error}"));
-        let mut globs = OverrideBuilder::new(workspace);
-        globs.add(glob).map_err(wrong)?;
-        walker.overrides(globs.build().map_err(wrong)?);
-    }
+    let pattern = expression(&search.pattern)?;
+    let walker = walk_matching(workspace, root, search.glob.as_deref())?;
     let mut searcher = SearcherBuilder::new()
         .before_context(search.context_lines)
         .after_context(search.context_lines)
@@ -42,11 +32,8 @@ pub(super) fn search(workspace: &Path, root: &Path, search: &Search) -> io::Resu
         cut: false,
         file: String::new(),
     };
-    for entry in walker.sort_by_file_path(Ord::cmp).build().flatten() {
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-            continue;
-        }
-        let path = entry.path();
+    for path in files(walker) {
+        let path = path.as_path();
         found.file = path.strip_prefix(workspace).unwrap_or(path).to_string_lossy().into_owned();
         // A file that cannot be read is left out, as ripgrep does.
         let _ = searcher.search_path(Pattern(&pattern), path, &mut found);
@@ -57,8 +44,36 @@ pub(super) fn search(workspace: &Path, root: &Path, search: &Search) -> io::Resu
     Ok(Answer::Lines { text: found.text, cut: found.cut })
 }
 
+pub(super) fn expression(pattern: &str) -> io::Result<Regex> {
+    RegexBuilder::new(pattern)
+        .multi_line(true)
+        .size_limit(PATTERN_MAX_BYTES)
+        .build()
+        .map_err(|error| io::Error::other(format!("the pattern is no regular expression: {error}")))
+}
+
+/// A walk over what matches a glob, or over everything.
+pub(super) fn walk_matching(workspace: &Path, root: &Path, glob: Option<&str>) -> io::Result<WalkBuilder> {
+    let mut walker = walk(root);
+    if let Some(glob) = glob {
+        let wrong = |error| io::Error::other(format!("the glob {glob:?} is wrong: {error}"));
+        let mut globs = OverrideBuilder::new(workspace);
+        globs.add(glob).map_err(wrong)?;
+        walker.overrides(globs.build().map_err(wrong)?);
+    }
+    Ok(walker)
+}
+
+/// The files on a walk, in order. What cannot be read is left out, as ripgrep does.
+pub(super) fn files(mut walker: WalkBuilder) -> impl Iterator<Item = PathBuf> {
+    let entries = walker.sort_by_file_path(Ord::cmp).build().flatten();
+    entries
+        .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
+        .map(ignore::DirEntry::into_path)
+}
+
 /// The regular expression as the searcher wants it.
-struct Pattern<'p>(&'p Regex);
+pub(super) struct Pattern<'p>(pub(super) &'p Regex);
 
 impl Matcher for Pattern<'_> {
     type Captures = NoCaptures;

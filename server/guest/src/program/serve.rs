@@ -3,7 +3,7 @@
 use super::jobs::Jobs;
 use super::processes::Processes;
 use super::shell::Shell;
-use super::{edit, exec, files, hello, list, put, search};
+use super::{edit, exec, files, find, hello, list, put, search};
 use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, write_frame};
 use crate::words::{Answer, Call, CallError, FILE_MAX_BYTES};
 use std::io;
@@ -71,12 +71,23 @@ async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Res
         Call::Exec(exec) => exec::run(guest, &exec, stream).await,
         Call::Jobs => blocking(guest, |guest| Ok(Answer::Jobs { jobs: guest.jobs.running() })).await,
         Call::Read(read) => {
-            let (answer, image) =
-                blocking(guest, move |guest| files::read(&guest.path(&read.path), &read)).await?;
-            for piece in image.chunks(FRAME_MAX_BYTES) {
-                write_frame(stream, FrameKind::Data, piece).await?;
-            }
-            Ok(answer)
+            let read = blocking(guest, move |guest| files::read(&guest.path(&read.path), &read)).await?;
+            send(stream, read).await
+        }
+        Call::Fetch { path } => {
+            let found = blocking(guest, move |guest| find::fetch(&guest.path(&path))).await?;
+            send(stream, found).await
+        }
+        Call::Glob { pattern, paths_max } => {
+            let found =
+                blocking(guest, move |guest| find::glob(&guest.workspace, &pattern, paths_max)).await?;
+            send(stream, found).await
+        }
+        Call::Grep { pattern, glob, matches_max } => {
+            let grep =
+                move |guest: &Guest| find::grep(&guest.workspace, &pattern, glob.as_deref(), matches_max);
+            let found = blocking(guest, grep).await?;
+            send(stream, found).await
         }
         Call::Write { path } => with_content(guest, stream, path, files::write).await,
         Call::Put { path, mode, modified_ns } => {
@@ -102,6 +113,14 @@ async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Res
         }
         Call::Remove { path } => blocking(guest, move |guest| put::remove(&guest.path(&path))).await,
     }
+}
+
+/// Sends content before its answer.
+async fn send(stream: &mut Stream, (answer, content): (Answer, Vec<u8>)) -> io::Result<Answer> {
+    for piece in content.chunks(FRAME_MAX_BYTES) {
+        write_frame(stream, FrameKind::Data, piece).await?;
+    }
+    Ok(answer)
 }
 
 async fn with_content(

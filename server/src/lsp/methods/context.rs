@@ -8,6 +8,7 @@ use crate::lsp::protocol::{AskArgument, Context};
 use crate::lsp::server::Shared;
 use crate::paths::WorkspaceRoot;
 use crate::storage::beneath::{Folder, Node, read_bounded};
+use crate::view::{Shown, ShownDiagnostic, ShownSelection};
 use std::path::Path;
 use tower_lsp::jsonrpc::{Error, Result};
 use tower_lsp::ls_types::{Diagnostic, DiagnosticSeverity, NumberOrString, Range, Uri};
@@ -33,6 +34,41 @@ pub(in crate::lsp) fn of_ask(
     argument: &AskArgument,
 ) -> ContextItem {
     item(shared, workspace, &argument.uri, argument.range, &argument.diagnostics)
+}
+
+/// The same for programs: what is selected, and what other tools say.
+pub(in crate::lsp) fn shown(
+    shared: &Shared,
+    workspace: Option<&WorkspaceRoot>,
+    context: &[Context],
+) -> Shown {
+    let mut shown = Shown::default();
+    for Context { uri, range, diagnostics, .. } in context.iter().take(PROMPT_CONTEXT_MAX_ITEMS) {
+        let inside =
+            workspace.zip(host_path(uri)).and_then(|(root, path)| shared.folders.inside(root, &path));
+        let path = inside.map_or_else(|| uri.as_str().to_owned(), |path| path.to_string());
+        shown.diagnostics.extend(diagnostics.iter().map(|diagnostic| ShownDiagnostic {
+            path: path.clone(),
+            line: diagnostic.range.start.line.saturating_add(1),
+            column: diagnostic.range.start.character.saturating_add(1),
+            severity: severity(diagnostic).to_owned(),
+            message: diagnostic.message.clone(),
+            source: diagnostic.source.clone().unwrap_or_default(),
+        }));
+        let selected = range.filter(|range| range.start != range.end && shown.selection.is_none());
+        if let Some((Range { start, end }, document)) = selected.zip(shared.buffers.document(uri)) {
+            let (start, end) = (start.min(end), start.max(end));
+            shown.selection = Some(ShownSelection {
+                path,
+                start_line: start.line.saturating_add(1),
+                start_column: start.character.saturating_add(1),
+                end_line: end.line.saturating_add(1),
+                end_column: end.character.saturating_add(1),
+                text: document.text.selection(Range { start, end }, shared.documents.encoding()),
+            });
+        }
+    }
+    shown
 }
 
 fn item(
@@ -103,14 +139,18 @@ fn lines_of(range: Range, text: &Text) -> (u32, u32) {
     (first, end.clamp(first, last))
 }
 
-fn describe(diagnostic: &Diagnostic) -> String {
-    let severity = match diagnostic.severity {
+fn severity(diagnostic: &Diagnostic) -> &'static str {
+    match diagnostic.severity {
         Some(DiagnosticSeverity::ERROR) => "error",
         Some(DiagnosticSeverity::WARNING) => "warning",
         Some(DiagnosticSeverity::INFORMATION) => "information",
         Some(DiagnosticSeverity::HINT) => "hint",
         _ => "problem",
-    };
+    }
+}
+
+fn describe(diagnostic: &Diagnostic) -> String {
+    let severity = severity(diagnostic);
     let code = diagnostic.code.as_ref().map(|code| match code {
         NumberOrString::Number(number) => format!(" [{number}]"),
         NumberOrString::String(text) => format!(" [{text}]"),

@@ -14,7 +14,7 @@ impl BuiltIn for Help {
     fn run<'a>(&'a self, context: CommandContext<'a>, _: &'a str) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
             let CommandContext { session, state, .. } = context;
-            let lines = all_infos(&state.custom).into_iter().map(|info| {
+            let lines = all_infos(&state.custom, &state.shelved.shelf).into_iter().map(|info| {
                 let hint = info.hint.map(|hint| format!(" {hint}")).unwrap_or_default();
                 format!("- `/{}{hint}` {}", info.name, info.description)
             });

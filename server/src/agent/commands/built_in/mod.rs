@@ -20,9 +20,12 @@ mod trust;
 mod undo;
 
 use super::CustomCommands;
+use super::parse::is_name;
 use crate::agent::history::HistoryError;
 use crate::agent::session::{Session, State};
 use crate::agent::update::CommandInfo;
+use crate::plugins::Shelf;
+use crate::plugins::section::ListedCommand;
 use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -111,7 +114,7 @@ pub(in crate::agent) fn names() -> Vec<&'static str> {
 }
 
 /// Every command there is, the built-in ones first.
-pub(in crate::agent) fn all_infos(custom: &CustomCommands) -> Vec<CommandInfo> {
+pub(in crate::agent) fn all_infos(custom: &CustomCommands, shelf: &Shelf) -> Vec<CommandInfo> {
     let built_in = ALL.iter().map(|command| {
         let (name, description, hint) = command.info();
         CommandInfo {
@@ -120,5 +123,14 @@ pub(in crate::agent) fn all_infos(custom: &CustomCommands) -> Vec<CommandInfo> {
             hint: hint.map(str::to_owned),
         }
     });
-    built_in.chain(custom.iter().map(super::CustomCommand::info)).collect()
+    let mut infos: Vec<_> = built_in.chain(custom.iter().map(super::CustomCommand::info)).collect();
+    for command in shelf.commands() {
+        let ListedCommand { name, description, hint } = command.listed;
+        // One that cannot be typed, or that another hides, only misleads.
+        if is_name(&name) && !infos.iter().any(|info| info.name.eq_ignore_ascii_case(&name)) {
+            let description = format!("{description} (plugin {})", command.plugin);
+            infos.push(CommandInfo { name, description, hint: Some(hint).filter(|hint| !hint.is_empty()) });
+        }
+    }
+    infos
 }

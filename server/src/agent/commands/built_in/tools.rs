@@ -13,8 +13,13 @@ impl BuiltIn for Tools {
     fn run<'a>(&'a self, context: CommandContext<'a>, _: &'a str) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
             let CommandContext { session, state, .. } = context;
-            let specs = state.header.as_ref().map_or(session.agent.tools.specs(), |header| &header.tools);
-            let lines = specs.iter().map(|spec| format!("- `{}` {}", spec.name, spec.description));
+            let specs = state.header.as_ref().map_or(state.shelved.tools.specs(), |header| &header.tools);
+            let owners = state.shelved.shelf.owners();
+            let lines = specs.iter().map(|spec| {
+                let owner =
+                    owners.get(&spec.name).map(|plugin| format!(" (plugin {plugin})")).unwrap_or_default();
+                format!("- `{}` {}{owner}", spec.name, spec.description)
+            });
             session.say(lines.collect::<Vec<_>>().join("\n"));
             Ok(Outcome::Done)
         })

@@ -1,6 +1,7 @@
 //! `/trust`: lets the workspace's own instructions, commands and configuration count.
 
 use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
+use crate::agent::OfWorkspace;
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::{Session, State};
 use crate::paths::WorkspaceRoot;
@@ -26,7 +27,7 @@ impl BuiltIn for Trust {
                 "off" => {
                     let CommandContext { session, state, .. } = context;
                     let was = session.agent.trust.revoke(root).map_err(|error| error.to_string())?;
-                    reload(session, state);
+                    reload(session, state).await;
                     session.say(if was {
                         "This workspace is no longer trusted."
                     } else {
@@ -49,7 +50,7 @@ async fn trust(context: CommandContext<'_>, root: &WorkspaceRoot) -> Result<(), 
     }
     if let Some(TrustState::Trusted(_)) = session.agent.trust_of(Some(root)) {
         // Another window may have trusted it since this session began.
-        reload(session, state);
+        reload(session, state).await;
         session.say("This workspace is trusted as it is now. `/trust off` takes that back.");
         return Ok(());
     }
@@ -60,7 +61,7 @@ async fn trust(context: CommandContext<'_>, root: &WorkspaceRoot) -> Result<(), 
         return Ok(());
     }
     session.agent.trust.trust(root, &shown).map_err(|error| error.to_string())?;
-    reload(session, state);
+    reload(session, state).await;
     let later = if state.header.is_some() {
         " Its instructions count from the next conversation on (`/clear`)."
     } else {
@@ -89,15 +90,18 @@ fn question(root: &WorkspaceRoot, shown: &Survey) -> PermissionRequest {
 }
 
 /// Takes over what the workspace may now say, or no longer.
-fn reload(session: &Session, state: &mut State) {
+async fn reload(session: &Session, state: &mut State) {
     let mut notices = Vec::new();
-    let (settings, custom) = session.agent.of_workspace(session.workspace.as_ref(), &mut notices);
+    let OfWorkspace { settings, custom, trusted } =
+        session.agent.of_workspace(session.workspace.as_ref(), &mut notices);
     if state.model == state.settings.model {
         session.set_model(state, &settings.model);
     }
     state.settings = settings;
-    session.set_commands(super::all_infos(&custom));
     state.custom = custom;
+    state.shelved.trust(trusted);
+    session.renew_shelf(state, &mut notices).await;
+    session.set_commands(super::all_infos(&state.custom, &state.shelved.shelf));
     for (level, text) in notices {
         session.notice(level, text);
     }

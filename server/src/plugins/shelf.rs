@@ -1,0 +1,216 @@
+//! The plugins of one session, as they are now: the user's own, and those of the workspace if it is trusted.
+
+use super::place::{Place, folders, stamp};
+use super::section::ListedCommand;
+use super::shared::Plugins;
+use super::slot::{News, Slot};
+use super::tool::{PluginTool, invoke_command};
+use crate::limits::PLUGINS_MAX;
+use crate::tools::{Tool, ToolContext};
+use crate::trust::TrustedWorkspace;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Where a workspace keeps its plugins.
+pub const WORKSPACE_PLUGINS: &str = ".airlock/plugins";
+
+/// The plugins of one session.
+pub struct Shelf {
+    plugins: Arc<Plugins>,
+    slots: Vec<Arc<Slot>>,
+    /// Takes what the user should know.
+    tell: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+/// What the user thinks of the workspace.
+#[derive(Clone, Copy)]
+pub enum WorkspaceSide<'a> {
+    /// Its plugins count.
+    Trusted(&'a TrustedWorkspace),
+    /// They counted, and then something changed. Those that were trusted stay; nothing new is read.
+    Changed,
+    /// They do not count.
+    None,
+}
+
+/// A slash command of a plugin.
+pub struct PluginCommand {
+    slot: Arc<Slot>,
+    plugins: Arc<Plugins>,
+    /// The plugin's name.
+    pub plugin: String,
+    /// What people see.
+    pub listed: ListedCommand,
+}
+
+impl Shelf {
+    /// Looks for plugins. It is quick: nothing is compiled, and what is known is not read again. Gives what is wrong.
+    pub fn open(
+        plugins: &Arc<Plugins>,
+        workspace: WorkspaceSide<'_>,
+        tell: impl Fn(String) + Send + Sync + 'static,
+    ) -> (Self, Vec<String>) {
+        let mut shelf = Self { plugins: Arc::clone(plugins), slots: Vec::new(), tell: Arc::new(tell) };
+        let (_, problems) = shelf.scan(workspace);
+        (shelf, problems)
+    }
+
+    /// Brings the shelf up to date. Gives whether something is other than before, and what is wrong.
+    pub async fn refresh(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<String>) {
+        let (mut changed, mut problems) = self.scan(workspace);
+        for slot in &self.slots {
+            match slot.refresh(&self.plugins).await {
+                News::None => {}
+                News::Changed => changed = true,
+                News::Broken(why) => problems.push(broken(slot, &why)),
+            }
+            // A component that carries no list is asked.
+            if let Some(plugin) = slot.plugin().filter(|plugin| plugin.listing().is_none()) {
+                match plugin.list(&self.plugins).await {
+                    Ok(_) => changed = true,
+                    Err(why) => problems
+                        .push(format!("the plugin {} cannot say what it offers: {why}", plugin.name())),
+                }
+            }
+        }
+        (changed, problems)
+    }
+
+    /// Whether there are no plugins.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// The plugins' tools, in their order.
+    pub fn tools(&self) -> Vec<Arc<dyn Tool>> {
+        let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
+        for slot in &self.slots {
+            let Some(plugin) = slot.plugin() else { continue };
+            for listed in plugin.listing().iter().flat_map(|listing| &listing.tools) {
+                let (slot, plugins) = (Arc::clone(slot), Arc::clone(&self.plugins));
+                tools.push(Arc::new(PluginTool::new(slot, plugins, &plugin, listed, Arc::clone(&self.tell))));
+            }
+        }
+        tools
+    }
+
+    /// Which plugin each tool is of.
+    pub fn owners(&self) -> BTreeMap<String, String> {
+        let plugins = self.slots.iter().filter_map(|slot| slot.plugin());
+        let tools = plugins.flat_map(|plugin| {
+            let tools = plugin.listing().map(|listing| listing.tools.clone()).unwrap_or_default();
+            tools.into_iter().map(move |tool| (tool.name, plugin.name().to_owned()))
+        });
+        tools.collect()
+    }
+
+    /// The plugins' slash commands. The first of a name counts.
+    pub fn commands(&self) -> Vec<PluginCommand> {
+        let mut names = BTreeSet::new();
+        let mut commands = Vec::new();
+        for slot in &self.slots {
+            let Some(plugin) = slot.plugin() else { continue };
+            for listed in plugin.listing().iter().flat_map(|listing| &listing.commands) {
+                if names.insert(listed.name.clone()) {
+                    let (slot, plugins) = (Arc::clone(slot), Arc::clone(&self.plugins));
+                    let (plugin, listed) = (plugin.name().to_owned(), listed.clone());
+                    commands.push(PluginCommand { slot, plugins, plugin, listed });
+                }
+            }
+        }
+        commands
+    }
+
+    /// Compiles what was never compiled, where nobody waits for it.
+    pub fn warm_up(&self) {
+        for plugin in self.slots.iter().filter_map(|slot| slot.plugin()) {
+            let plugins = Arc::clone(&self.plugins);
+            tokio::spawn(async move {
+                // Whoever calls it gets the error again.
+                if let Err(why) = plugin.load(&plugins).await {
+                    tracing::debug!(plugin = plugin.name(), %why, "a plugin does not load");
+                }
+            });
+        }
+    }
+
+    /// Finds the folders that came and went. Gives whether there are any, and what is wrong with new ones.
+    fn scan(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<String>) {
+        let mut problems = Vec::new();
+        let mut places = BTreeMap::new();
+        let mut order = Vec::new();
+        match folders(&self.plugins.user_folder(), PLUGINS_MAX) {
+            Ok(folders) => {
+                for folder in folders {
+                    order.push(folder.clone());
+                    places.insert(folder.clone(), Place::User(folder));
+                }
+            }
+            Err(why) => problems.push(why),
+        }
+        if let WorkspaceSide::Trusted(trusted) = workspace {
+            for name in workspace_plugins(trusted) {
+                let path = format!("{WORKSPACE_PLUGINS}/{name}");
+                let place = Place::Workspace(trusted.clone(), path);
+                order.push(place.folder());
+                places.insert(place.folder(), place);
+            }
+        }
+        let before = self.slots.len();
+        self.slots.retain(|slot| match workspace {
+            WorkspaceSide::Changed if slot.is_workspaces() => true,
+            _ => places.contains_key(&slot.folder()),
+        });
+        let mut changed = self.slots.len() != before;
+        for slot in &self.slots {
+            if let Some(place) = places.remove(&slot.folder()) {
+                slot.trust(place);
+            }
+        }
+        for folder in order {
+            let Some(place) = places.remove(&folder) else { continue };
+            let (slot, problem) = Slot::open(place, &self.plugins);
+            let slot = Arc::new(slot);
+            problems.extend(problem.map(|why| broken(&slot, &why)));
+            self.slots.push(slot);
+            changed = true;
+        }
+        if changed {
+            self.plugins.index.save();
+        }
+        (changed, problems)
+    }
+}
+
+/// What the disk tells of a workspace's plugins, trusted or not: another answer means that trust is to be looked at.
+pub fn workspace_stamp(root: &Path) -> Vec<(PathBuf, String)> {
+    let folders = folders(&root.join(WORKSPACE_PLUGINS), PLUGINS_MAX).unwrap_or_default();
+    folders.into_iter().map(|folder| (folder.clone(), format!("{:?}", stamp(&folder)))).collect()
+}
+
+fn workspace_plugins(trusted: &TrustedWorkspace) -> Vec<String> {
+    let names = trusted.paths_below(WORKSPACE_PLUGINS).filter_map(|path| {
+        let mut parts = path.strip_prefix(WORKSPACE_PLUGINS)?.trim_start_matches('/').split('/');
+        let name = parts.next()?;
+        (parts.next() == Some(super::manifest::MANIFEST) && parts.next().is_none()).then(|| name.to_owned())
+    });
+    names.collect::<BTreeSet<_>>().into_iter().take(PLUGINS_MAX).collect()
+}
+
+fn broken(slot: &Slot, why: &str) -> String {
+    match slot.plugin() {
+        Some(plugin) => format!(
+            "the plugin {} changed and cannot be used, so the last good one goes on: {why}",
+            plugin.name()
+        ),
+        None => format!("a plugin cannot be used: {why}"),
+    }
+}
+
+impl PluginCommand {
+    /// The prompt that it stands for.
+    pub async fn expand(&self, arguments: &str, context: ToolContext) -> Result<String, String> {
+        invoke_command(&self.slot, &self.plugins, &self.listed.name, arguments, context).await
+    }
+}
