@@ -217,7 +217,7 @@ impl PluginEngine {
         ) -> BoxFuture<'a, wasmtime::Result<R>>
         + Send,
     ) -> Result<R, Fault> {
-        let ready = loaded.ready(self, Linked::of(&context.powers)).map_err(Fault::new)?;
+        let ready = loaded.ready(self, Linked::of(&context)).map_err(Fault::new)?;
         let _ticks = self.ticker.run();
         let cancel = context.cancel.clone();
         let stopped = async {

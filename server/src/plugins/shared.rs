@@ -116,6 +116,7 @@ impl Plugins {
             kv: Arc::new(KvStore::new(store)),
             config: config.into(),
             log: Arc::new(move |level, line| tracing::info!(plugin = %of_log, level, "{line}")),
+            stage: None,
             plugin: name,
         }
     }

@@ -37,7 +37,8 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
 fn check_plugins(tally: &mut Tally) -> Result<()> {
     let of_plugins = |words: &[&'static str], then: &[&'static str]| [words, &PLUGINS, then].concat();
     check("format of plugins", &of_plugins(&["fmt"], &["--all", "--check"]), &[], tally)?;
-    let clippy = of_plugins(&["clippy"], &["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]);
+    let clippy =
+        of_plugins(&["clippy"], &["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]);
     check("lints of plugins", &clippy, &[], tally)?;
     let components = ["--workspace", "--target", "wasm32-wasip2", "--quiet", "--", "-D", "warnings"];
     check("lints of components", &of_plugins(&["clippy"], &components), &[], tally)?;

@@ -5,6 +5,7 @@ use crate::plugins::powers::Powers;
 use std::sync::Arc;
 
 /// Answers "denied" to everything.
+#[derive(Clone)]
 pub(super) struct Denied {
     pub(super) plugin: Arc<str>,
     pub(super) asks: Arc<Powers>,

@@ -1,5 +1,6 @@
 //! `http`: requests to granted origins.
 
+use super::denied::Denied;
 use super::{HostState, wit};
 use crate::plugins::http::{HttpError, Outgoing};
 use wit::http::{Request, Response};
@@ -17,11 +18,18 @@ impl wit::http::Host for HostState {
         };
         Ok(match answer {
             Ok(answer) => Ok(Response { status: answer.status, headers: answer.headers, body: answer.body }),
-            Err(HttpError::Denied(word)) => Err(self.denied.error(&word)),
-            Err(HttpError::Refused(why)) => Err(super::error("denied", why)),
-            Err(HttpError::Invalid(why)) => Err(super::error("invalid", why)),
-            Err(HttpError::TooLarge(why)) => Err(super::error("too-large", why)),
-            Err(HttpError::Unavailable(why)) => Err(super::passing("unavailable", why)),
+            Err(why) => Err(refused(&self.denied, why)),
         })
+    }
+}
+
+/// Why there is no answer.
+pub(super) fn refused(denied: &Denied, why: HttpError) -> ToolError {
+    match why {
+        HttpError::Denied(word) => denied.error(&word),
+        HttpError::Refused(why) => super::error("denied", why),
+        HttpError::Invalid(why) => super::error("invalid", why),
+        HttpError::TooLarge(why) => super::error("too-large", why),
+        HttpError::Unavailable(why) => super::passing("unavailable", why),
     }
 }
