@@ -5,19 +5,19 @@ use std::path::PathBuf;
 
 /// `airlock plugin new`.
 #[derive(Debug, Args)]
-pub struct NewArguments {
+pub(in crate::cli) struct NewArguments {
     /// The plugin's name, and its folder's: small letters, digits, - and _
     #[arg(value_name = "NAME")]
-    pub name: String,
+    pub(in crate::cli) name: String,
 
     /// What it is written in
     #[arg(short, long, value_enum, default_value_t)]
-    pub language: Language,
+    pub(in crate::cli) language: Language,
 }
 
 /// What a plugin is written in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub enum Language {
+pub(in crate::cli) enum Language {
     /// Small and quick; built with cargo
     #[default]
     Rust,
@@ -29,14 +29,14 @@ pub enum Language {
 ///
 /// Builds the component with cargo or componentize-py, checks it, and writes plugin.wasm beside plugin.toml.
 #[derive(Debug, Args)]
-pub struct BuildArguments {
+pub(in crate::cli) struct BuildArguments {
     /// The plugin's folder; else where you are
     #[arg(value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    pub(in crate::cli) folder: Option<PathBuf>,
 
     /// Take this component, made by a tool of your own, instead of building one
     #[arg(long, value_name = "FILE")]
-    pub component: Option<PathBuf>,
+    pub(in crate::cli) component: Option<PathBuf>,
 }
 
 /// `airlock plugin test`.
@@ -44,12 +44,12 @@ pub struct BuildArguments {
 /// Runs the cases in tests/*.json against plugin.wasm. Files, servers, commands and the rest are what each case says:
 /// nothing real is touched.
 #[derive(Debug, Args)]
-pub struct TestArguments {
+pub(in crate::cli) struct TestArguments {
     /// Run only cases whose name contains this
     #[arg(value_name = "NAME")]
-    pub filter: Option<String>,
+    pub(in crate::cli) filter: Option<String>,
 
     /// The plugin's folder; else where you are
     #[arg(short, long, value_name = "DIR")]
-    pub folder: Option<PathBuf>,
+    pub(in crate::cli) folder: Option<PathBuf>,
 }

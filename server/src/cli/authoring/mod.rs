@@ -23,7 +23,7 @@ mod template;
 mod test;
 mod toolchain;
 
-pub use arguments::{BuildArguments, Language, NewArguments, TestArguments};
+pub(super) use arguments::{BuildArguments, NewArguments, TestArguments};
 pub(super) use build::build;
 pub(super) use new::new;
 pub(super) use test::test;
