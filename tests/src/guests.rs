@@ -23,7 +23,7 @@ pub fn listed(component: &[u8], tools: &[&str]) -> Vec<u8> {
     let tool = |name: &&str| ListedTool {
         name: (*name).to_owned(),
         description: format!("Tries {name}"),
-        input_schema: json!({"type": "object"}),
+        input_schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}}),
         effects: vec!["read".to_owned()],
     };
     let tools = tools.iter().map(tool).collect();

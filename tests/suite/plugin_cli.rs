@@ -34,7 +34,7 @@ impl Shell {
     }
 
     async fn plugin(&self, arguments: &[&str]) -> Ran {
-        let all: Vec<&str> = [&["plugin"], arguments].concat();
+        let all: Vec<&str> = [&["plugin"][..], arguments].concat();
         let mut process = self.command.again(&all).process();
         let output = process.stdin(std::process::Stdio::null()).output().await.expect("airlock starts");
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");

@@ -68,7 +68,9 @@ async fn calls_of_the_host_are_no_way_around_the_clock() {
     let powers = plugin.manifest.asks.clone();
     let called = desk
         .call_with(&plugin, "endless_calls", json!({}), powers, |context| {
-            context.log = Arc::new(move |_, _| drop(counted.fetch_add(1, Ordering::Relaxed)));
+            context.log = Arc::new(move |_, _| {
+                counted.fetch_add(1, Ordering::Relaxed);
+            });
         })
         .await;
     let fault = called.unwrap_err();

@@ -53,7 +53,7 @@ async fn a_broken_build_leaves_the_last_good_one_and_says_why() {
     let session = editor.new_session().await;
     assert_eq!(call(&editor, &claude, &session, "echo", json!({"n": 1})).await.result, "{\"n\":1}");
     for (broken, word) in
-        [(&b"half a comp"[..], "no WebAssembly component"), (&probe_with(&["echo"])[..9000], "cut off")]
+        [(&b"half a comp"[..], "no WebAssembly component"), (&probe_with(&["echo"])[..9000], "damaged")]
     {
         replace(&folder.join("plugin.wasm"), broken);
         let after = call(&editor, &claude, &session, "echo", json!({"n": 2})).await;
@@ -184,7 +184,7 @@ async fn a_fault_is_told_to_the_model_and_to_the_user() {
     assert!(garbage.is_error && garbage.result.contains("no JSON"), "{}", garbage.result);
     let error = call(&editor, &claude, &session, "error", json!({"message": "short and stout"})).await;
     assert_eq!(error.result, "teapot: short and stout (the same call may work later)");
-    let wrong = call(&editor, &claude, &session, "echo", json!([1])).await;
+    let wrong = call(&editor, &claude, &session, "echo", json!({"n": "one"})).await;
     assert!(wrong.is_error && wrong.result.contains("schema"), "{}", wrong.result);
     let long = call(&editor, &claude, &session, "long_answer", json!({"bytes": 1_000_000})).await;
     assert!(!long.is_error && long.result.len() < (64 << 10) + 100, "{}", long.result.len());

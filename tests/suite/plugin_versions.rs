@@ -124,3 +124,17 @@ async fn compiled_code_is_kept_and_used_by_its_digest_alone() {
     let plugin = desk_again.install("probe", "", probe());
     assert!(desk_again.call(&plugin, "echo", json!({})).await.unwrap().is_ok());
 }
+
+/// The interface that plugins out there were built against. A change to it is a new folder beside it, and this test has
+/// no say in that one.
+#[test]
+fn a_released_interface_is_never_edited() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../wit/v0.1");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().flatten().map(|file| file.path()).collect();
+    files.sort();
+    let all: Vec<u8> = files.iter().flat_map(|file| std::fs::read(file).unwrap()).collect();
+    assert_eq!(
+        airlock::plugins::digest_of(&all),
+        "a66432eda7bb705fabebdf6a0fe9bf44532a9f93c7227313cd01e3f28ade0848"
+    );
+}

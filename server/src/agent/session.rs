@@ -13,12 +13,12 @@ use super::plugin_work::Shelved;
 use super::prompt::Prompt;
 use super::replay;
 use super::turn_task::TurnTask;
-use super::update::{CommandInfo, NoticeLevel, SandboxState, StopReason, Update};
+use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
 use super::usage::{Ledger, prices_of};
 use crate::config::Settings;
 use crate::conversation::Message;
 use crate::paths::WorkspaceRoot;
-use crate::sandbox::{Plan, SandboxError, SandboxNews, SandboxSlot, session_folder};
+use crate::sandbox::{Plan, SandboxError, SandboxSlot, session_folder};
 use crate::view::{SessionView, Shown};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -96,7 +96,7 @@ impl Session {
     pub(super) fn new(agent: Arc<Agent>, parts: Parts, plan: Result<Plan, SandboxError>) -> Arc<Self> {
         let Parts { id, workspace, asker, outbox, state } = parts;
         let told = Arc::clone(&outbox);
-        let tell = move |news| told.push(sandbox_update(news));
+        let tell = move |news| told.push(Update::from(news));
         let has_sandbox = plan.is_ok();
         let slot = SandboxSlot::new(agent.environment.clone(), plan, tell);
         let view = match workspace.as_ref().filter(|_| has_sandbox) {
@@ -317,17 +317,6 @@ impl Session {
     fn slot(&self) -> MutexGuard<'_, Slot> {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// What happens to the sandbox, as the front end is told.
-fn sandbox_update(news: SandboxNews) -> Update {
-    let (state, isolation, detail) = match news {
-        SandboxNews::Starting => (SandboxState::Starting, None, None),
-        SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
-        SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
-        SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),
-    };
-    Update::Sandbox { state, isolation, detail }
 }
 
 /// What a session is made of.

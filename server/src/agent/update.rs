@@ -1,6 +1,7 @@
 //! What a session tells its front end: the core's own words, which each front end translates.
 
 pub use crate::sandbox::Isolation;
+use crate::sandbox::SandboxNews;
 use serde_json::Value;
 
 /// One thing that happened in a session.
@@ -64,6 +65,18 @@ pub enum Update {
         /// What went wrong, when something did.
         error: Option<String>,
     },
+}
+
+impl From<SandboxNews> for Update {
+    fn from(news: SandboxNews) -> Self {
+        let (state, isolation, detail) = match news {
+            SandboxNews::Starting => (SandboxState::Starting, None, None),
+            SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
+            SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
+            SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),
+        };
+        Self::Sandbox { state, isolation, detail }
+    }
 }
 
 /// A tool call that the model made.

@@ -44,6 +44,12 @@ cache_read = 0.3
 cache_write = 3.75
 [forges."https://github.com"]
 token = "ghp-file"
+[plugins.issues.secrets]
+TOKEN = "of-a-plugin"
+[plugins.issues.config]
+depth = 3
+since = 2026-01-02
+names = ["a", { b = 1.5 }]
 "#;
 
 #[test]
@@ -80,6 +86,23 @@ fn every_key_of_the_file_is_used() {
     assert_eq!(settings.prices["from-file"].input, 3.0);
     assert_eq!(settings.forges["https://github.com"].api, "https://api.github.com");
     assert_eq!(settings.forges["https://github.com"].token.expose(), "ghp-file");
+    let plugin = &settings.plugins["issues"];
+    assert_eq!(plugin.secrets["TOKEN"].expose(), "of-a-plugin");
+    let config = serde_json::json!({"depth": 3, "since": "2026-01-02", "names": ["a", {"b": 1.5}]});
+    assert_eq!(plugin.config, config);
+}
+
+#[test]
+fn a_mistake_in_a_plugins_settings_names_it_and_shows_no_secret() {
+    let (settings, problems) = load_from(
+        "[plugins.one]\nsecret = { TOKEN = \"hunter2\" }\n[plugins.two.secrets]\nTOKEN = \"hunter2 x\"\n\
+         [plugins.three]\nconfig = \"hunter2\"\n[plugins.four.config]\na = 1\n",
+        &[],
+    );
+    assert_eq!(settings.plugins.keys().collect::<Vec<_>>(), ["four"]);
+    assert_eq!(problems.len(), 3, "{problems:#?}");
+    assert!(problems.iter().all(|problem| !problem.contains("hunter2")), "{problems:#?}");
+    assert!(problems[0].contains("plugins.one") && problems[0].contains("secrets"), "{problems:#?}");
 }
 
 #[test]
@@ -202,8 +225,8 @@ fn a_bad_key_is_named_with_its_line_and_the_others_are_used() {
         "3: max_rounds: expected a whole number, found text; give a whole number, without quotes",
         "4: retries: this is not a number in its range; give a whole number from 0 to 100",
         "5: zzz: there is no such key; remove it; there are api_key, base_url, forges, image, isolation, max_rounds, \
-         max_session_cost_usd, max_session_tokens, max_tokens, model, permission_timeout_s, prices, retries, \
-         safedir, stream_silence_s, thinking, use_sandbox",
+         max_session_cost_usd, max_session_tokens, max_tokens, model, permission_timeout_s, plugins, prices, \
+         retries, safedir, stream_silence_s, thinking, use_sandbox",
         "6: safedir: this is not an absolute path; give the whole path, from / on",
         "7: isolation: this is no kind of isolation; give \"auto\", \"microvm\" or \"container\"; until then \
          nothing but a microVM is used",

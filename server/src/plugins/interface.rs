@@ -23,6 +23,7 @@ pub struct Names {
 impl Names {
     /// Reads them from a component.
     pub fn read(component: &[u8]) -> Result<Self, String> {
+        super::section::check_kind(component)?;
         let mut names = Self::default();
         let mut depth = 0_usize;
         for payload in Parser::new(0).parse_all(component) {

@@ -64,7 +64,6 @@ pub struct SecretUse {
     pub prefix: String,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
 fn is_false(value: &bool) -> bool {
     !value
 }
@@ -267,7 +266,7 @@ impl WorkspacePower {
 }
 
 /// Whether a path is a prefix or below it: `/repos` has `/repos/x` below it, and not `/repository`.
-pub fn is_below(path: &str, prefix: &str) -> bool {
+pub(super) fn is_below(path: &str, prefix: &str) -> bool {
     match path.strip_prefix(prefix) {
         Some(rest) => rest.is_empty() || prefix.ends_with('/') || rest.starts_with('/'),
         None => false,

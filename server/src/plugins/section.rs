@@ -123,6 +123,14 @@ pub fn write(component: &[u8], listing: &Listing) -> Result<Vec<u8>, String> {
     Ok(written)
 }
 
+/// Whether these bytes are a component at all.
+pub(super) fn check_kind(bytes: &[u8]) -> Result<(), String> {
+    if Parser::is_component(bytes) {
+        return Ok(());
+    }
+    Err("it is no WebAssembly component: build it for wasm32-wasip2, or make one of the module".to_owned())
+}
+
 struct Section<'c> {
     /// With its head.
     range: std::ops::Range<usize>,
@@ -131,10 +139,7 @@ struct Section<'c> {
 
 /// The sections of a component itself, and none of the modules and components in it.
 fn sections(component: &[u8]) -> Result<Vec<Section<'_>>, String> {
-    if !Parser::is_component(component) {
-        return Err("it is no WebAssembly component: build it for wasm32-wasip2, or make one of the module"
-            .to_owned());
-    }
+    check_kind(component)?;
     let mut sections = Vec::new();
     let mut parser = Parser::new(0);
     let (mut rest, mut offset) = (component, 0);
@@ -150,7 +155,7 @@ fn sections(component: &[u8]) -> Result<Vec<Section<'_>>, String> {
             Payload::CustomSection(section) if section.name() == SECTION => listing = Some(section.data()),
             Payload::ModuleSection { unchecked_range, .. }
             | Payload::ComponentSection { unchecked_range, .. } => {
-                parser.skip_section();
+                // The parser itself goes on behind it.
                 skipped = unchecked_range.len();
             }
             Payload::End(_) => break,
@@ -191,6 +196,24 @@ mod tests {
         let twice = write(&once, &listing("two")).unwrap();
         assert_eq!(read(&twice).unwrap(), Some(listing("two")));
         assert_eq!(twice.len(), once.len());
+    }
+
+    #[test]
+    fn what_is_inside_of_a_component_is_passed_over() {
+        let mut inner = wasm_encoder::Component::new();
+        let own = CustomSection { name: SECTION.into(), data: Cow::Borrowed(b"not ours") };
+        inner.section(&own);
+        let mut module = wasm_encoder::Module::new();
+        module.section(&own);
+        let mut outer = wasm_encoder::Component::new();
+        outer.section(&wasm_encoder::ModuleSection(&module));
+        outer.section(&wasm_encoder::NestedComponentSection(&inner));
+        let outer = outer.finish();
+        assert_eq!(read(&outer).unwrap(), None);
+        let once = write(&outer, &listing("one")).unwrap();
+        let twice = write(&once, &listing("two")).unwrap();
+        assert_eq!(read(&twice).unwrap(), Some(listing("two")));
+        assert!(twice.starts_with(&outer));
     }
 
     #[test]

@@ -67,10 +67,10 @@ async fn calls() -> Vec<Measure> {
 }
 
 async fn call(desk: &PluginDesk, plugin: &Plugin) -> f64 {
+    let begun = Instant::now();
     let context = desk.plugins().call_context(plugin, Powers::default());
     let (engine, loaded) = (desk.plugins().engine().expect("an engine"), plugin.load(desk.plugins()).await);
     let loaded = loaded.expect("a component");
-    let begun = Instant::now();
     let called = engine.call_tool(&loaded, context, "echo", "{\"n\":1}").await;
     let took = microseconds(begun);
     assert!(matches!(called, Ok(Ok(_))), "{called:?}");
@@ -82,6 +82,7 @@ struct Plain {
     engine: Engine,
     pre: InstancePre<State>,
     indices: GuestIndices,
+    arguments: String,
 }
 
 struct State {
@@ -107,7 +108,7 @@ impl Plain {
         linker.define_unknown_imports_as_traps(&component).expect("stubs");
         let pre = linker.instantiate_pre(&component).expect("a fit");
         let indices = GuestIndices::new(&pre).expect("tools");
-        Self { engine, pre, indices }
+        Self { engine, pre, indices, arguments: "{\"n\":1}".to_owned() }
     }
 
     async fn call(&self) {
@@ -118,7 +119,7 @@ impl Plain {
         store.set_epoch_deadline(1_000_000);
         let instance = self.pre.instantiate_async(&mut store).await.expect("an instance");
         let guest = self.indices.load(&mut store, &instance).expect("tools");
-        let answer = guest.call_call_tool(&mut store, "echo", "{\"n\":1}").await;
+        let answer = guest.call_call_tool(&mut store, "echo", &self.arguments).await;
         assert!(matches!(answer, Ok(Ok(_))), "{answer:?}");
     }
 }
