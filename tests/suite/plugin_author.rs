@@ -104,9 +104,7 @@ pub(crate) async fn example(name: &str) -> PathBuf {
     let built = Arc::clone(EXAMPLES.lock().await.entry(name.to_owned()).or_default());
     let build = || async {
         let claude = ScriptedClaude::start().await;
-        let author = Author::at(&claude, &folder);
-        let author = if folder.join("app.py").is_file() { author.with_python() } else { author };
-        author.runs(&["plugin", "build"]).await;
+        Author::at(&claude, &folder).runs(&["plugin", "build"]).await;
     };
     built.get_or_init(build).await;
     folder

@@ -1,4 +1,5 @@
-//! Each example plugin, called by the agent in a real session with its grants, and its own cases.
+//! Each example plugin, called by the agent in a real session with its grants, and its own cases. The one in Python is
+//! among the plugins from nothing.
 
 use crate::plugin_author::{Author, example};
 use crate::workbench::Workbench;
@@ -141,15 +142,5 @@ async fn standup_puts_the_commits_into_the_prompt() {
         prompt.contains("Commits since 2 days ago:") && prompt.contains("Fix the door (Ann)"),
         "{prompt}"
     );
-    bench.end().await;
-}
-
-#[tokio::test]
-async fn python_outlines_a_file_of_the_workspace() {
-    let author = installed("python-outline").await;
-    author.home().write("a.py", "class A:\n    def go(self): pass\n");
-    let bench = bench(author.home()).await;
-    let outline = parsed(&bench.call("python_outline", json!({"path": "a.py"})).await);
-    assert_eq!(outline[0]["members"][0]["name"], "def go(self)", "{outline}");
     bench.end().await;
 }

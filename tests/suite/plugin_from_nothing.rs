@@ -2,6 +2,7 @@
 
 use crate::plugin_author::{Author, fresh_folder, plugins};
 use crate::sandboxed::{Called, call};
+use crate::workbench::Workbench;
 use crate::world;
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::ScriptedClaude;
@@ -68,29 +69,35 @@ airlock_plugin::export!(tools: [shout]);
     claude.finish();
 }
 
+/// With the lines of the example, so that it is shown to be what the template gives.
 #[tokio::test]
 async fn a_plugin_in_python_from_nothing_is_called_by_the_agent() {
     let claude = ScriptedClaude::start().await;
     let author = Author::at(&claude, &fresh_folder("from-nothing-python")).with_python();
-    author.runs(&["plugin", "new", "shout", "--language", "python"]).await;
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("from-nothing-python/shout");
+    let told = author.runs(&["plugin", "new", "python-outline", "--language", "python"]).await;
+    assert!(told.contains("app.py") && told.contains("pip install componentize-py"), "{told}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("from-nothing-python/python-outline");
     let author = author.in_folder(&folder);
-    let source = "\
-from airlock_plugin import Tools, tool
-
-
-@tool()
-def shout(text: str, times: int = 1) -> str:
-    \"\"\"Says a text in capital letters.\"\"\"
-    return \" \".join([text.upper()] * times)
-";
-    std::fs::write(folder.join("app.py"), source).expect("a file");
+    for file in ["app.py", "plugin.toml", "wit/world.wit", "tests/cases.json"] {
+        std::fs::copy(plugins().join("python-outline").join(file), folder.join(file)).expect(file);
+    }
     let built = author.runs(&["plugin", "build"]).await;
-    assert!(built.contains("tool shout: Says a text in capital letters."), "{built}");
-    assert_eq!(author.runs(&["plugin", "run", "shout", r#"{"text": "hey"}"#]).await, "HEY\n");
+    assert!(built.contains("tool python_outline: Outlines a Python file"), "{built}");
+    let tested = author.runs(&["plugin", "test"]).await;
+    assert!(tested.ends_with("3 passed, 0 failed\n"), "{tested}");
+    author.home().write("a.py", "class A:\n    def go(self): pass\n");
+    let workspace = author.home().workspace().display().to_string();
+    let denied = author
+        .fails(&["plugin", "run", "--workspace", &workspace, "python_outline", r#"{"path": "a.py"}"#])
+        .await;
+    assert!(denied.contains("airlock plugin grant python-outline workspace:read"), "{denied}");
     author.runs(&["plugin", "install", "--global"]).await;
-    let called = called_in_a_chat(&claude, author.home(), "shout", json!({"text": "hey", "times": 2})).await;
-    assert_eq!((called.result.as_str(), called.is_error), ("HEY HEY", false));
+    author.runs(&["plugin", "grant", "python-outline"]).await;
+
+    let bench = Workbench::with(|options| options.home(author.home())).await;
+    let outline = bench.call("python_outline", json!({"path": "a.py"})).await;
+    assert!(outline.contains("class A") && outline.contains("def go(self)"), "{outline}");
+    bench.end().await;
     claude.finish();
 }
 

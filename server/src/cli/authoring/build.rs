@@ -6,7 +6,7 @@ use crate::cli::exit::Exit;
 use crate::environment::Environment;
 use crate::limits::{PLUGIN_FILE_MAX_BYTES, PLUGIN_MANIFEST_MAX_BYTES};
 use crate::neutral::neutral;
-use crate::plugins::section::{self, Listing};
+use crate::plugins::section::Listing;
 use crate::plugins::{COMPONENT, MANIFEST, Manifest, Names, Plugins};
 use crate::storage;
 use crate::tools;
@@ -42,8 +42,8 @@ pub(in crate::cli) async fn build(
     let of_component = |why: String| anyhow!("{}: {why}", source.display());
     let names = Names::read(&bytes).map_err(of_component)?;
     names.check().map_err(of_component)?;
-    let (component, listing) =
-        listed(plugins, bytes).await.map_err(of_component)?;
+    // It is asked for its list as a user's machine would ask it.
+    let (component, listing) = plugins.finish(bytes).await.map_err(of_component)?;
     let built_in: Vec<String> = tools::built_in().iter().map(|tool| tool.spec().name).collect();
     let findings = check::check(&listing, &names, &manifest, &built_in);
     if !findings.errors.is_empty() {
@@ -56,13 +56,6 @@ pub(in crate::cli) async fn build(
     }
     write!(io::stdout(), "{}", neutral(&report(&manifest, &listing, &target, component.len())))?;
     Ok(Exit::Well)
-}
-
-/// The component with its list in it. It is asked for the list, as a user's machine would ask it.
-async fn listed(plugins: &Plugins, bytes: Vec<u8>) -> Result<(Vec<u8>, Listing), String> {
-    let listing = plugins.ask(bytes.clone()).await?;
-    let component = section::write(&bytes, &listing)?;
-    Ok((component, listing))
 }
 
 fn report(manifest: &Manifest, listing: &Listing, target: &Path, bytes: usize) -> String {
