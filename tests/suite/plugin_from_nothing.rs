@@ -7,6 +7,7 @@ use crate::world;
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::ScriptedClaude;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Has the agent call a tool in a chat in this home.
@@ -33,7 +34,13 @@ async fn a_plugin_from_nothing_is_called_by_the_agent() {
     let author =
         author.env("CARGO_TARGET_DIR", &format!("{}/from-nothing-built", env!("CARGO_TARGET_TMPDIR")));
 
+    let locked = |folder: &Path| {
+        let lock = std::fs::read_to_string(folder.join("Cargo.lock")).expect("a lock file");
+        lock.split("\n\n").map(str::to_owned).collect::<BTreeSet<_>>()
+    };
+    let versions = locked(&folder);
     let built = author.runs(&["plugin", "build"]).await;
+    assert_eq!(locked(&folder), versions, "the lock file of the template is not that of the SDK");
     assert!(built.contains("tool shout: Counts the words of a text."), "{built}");
     assert!(author.runs(&["plugin", "test"]).await.ends_with("2 passed, 0 failed\n"));
     assert_eq!(author.runs(&["plugin", "run", "shout", r#"{"text": "one two"}"#]).await, "2\n");
