@@ -36,7 +36,7 @@ async fn a_plugin_from_nothing_is_called_by_the_agent() {
 
     let locked = |folder: &Path| {
         let lock = std::fs::read_to_string(folder.join("Cargo.lock")).expect("a lock file");
-        lock.split("\n\n").map(str::to_owned).collect::<BTreeSet<_>>()
+        lock.split("\n\n").map(|entry| entry.trim().to_owned()).collect::<BTreeSet<_>>()
     };
     let versions = locked(&folder);
     let built = author.runs(&["plugin", "build"]).await;
