@@ -231,6 +231,8 @@ pub const EXIT_MAX_MS: u64 = 4_000;
 pub const PLUGIN_FILE_MAX_BYTES: usize = 32 << 20;
 /// A plugin's `plugin.toml`.
 pub const PLUGIN_MANIFEST_MAX_BYTES: usize = 64 << 10;
+/// A file of cases of `airlock plugin test`.
+pub const PLUGIN_CASES_MAX_BYTES: usize = 4 << 20;
 /// Plugins in one folder.
 pub const PLUGINS_MAX: usize = 200;
 /// Tools, and slash commands, of one plugin.

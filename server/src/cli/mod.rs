@@ -6,7 +6,7 @@
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
 //! | `review` | goes through the changes of a session that was kept |
-//! | `plugin` | plugins from the command line, a file each command |
+//! | `plugin`, `authoring` | plugins from the command line: for those who use them, for those who write them |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
 //! | `line_editor`, `keys`, `completion` | what the user types |
 //! | `questions`, `signals`, `output`, `terminal` | what the rest of the world wants, and where text goes |
@@ -17,6 +17,7 @@
 mod answer;
 mod arguments;
 mod asking;
+mod authoring;
 mod banner;
 mod calls;
 mod chat;

@@ -128,6 +128,11 @@ impl PluginEngine {
         Ok(component)
     }
 
+    /// Keeps what was compiled for a component of another digest that has the same code.
+    pub(super) fn keep_as(&self, loaded: &Loaded, digest: &str) {
+        self.cache.put(&self.engine, digest, &loaded.component);
+    }
+
     /// Asks a component what it offers.
     pub async fn list(&self, loaded: &Loaded, context: CallContext) -> Result<Listing, Fault> {
         let listing = self.run(loaded, context, |store, instance, ready| {
@@ -217,7 +222,7 @@ impl PluginEngine {
         ) -> BoxFuture<'a, wasmtime::Result<R>>
         + Send,
     ) -> Result<R, Fault> {
-        let ready = loaded.ready(self, Linked::of(&context.powers)).map_err(Fault::new)?;
+        let ready = loaded.ready(self, Linked::of(&context)).map_err(Fault::new)?;
         let _ticks = self.ticker.run();
         let cancel = context.cancel.clone();
         let stopped = async {

@@ -6,6 +6,7 @@
 //! | what a component offers, without compiling it | `section`, `interface`, `index` |
 //! | compiling and running | `engine`, `code_cache`, `ticker`, `limiter`, `tail`, `fault` |
 //! | what a plugin can reach, an interface a file | `host`, `http`, `http_target`, `kv` |
+//! | the world of a case of `airlock plugin test` | `rehearsal` |
 //! | what the user granted | `grants` |
 //! | the plugins of a session, fresh before each prompt | `place`, `plugin`, `slot`, `shelf` |
 //! | their tools and slash commands for the agent | `tool`, `command` |
@@ -30,6 +31,7 @@ mod origin;
 mod place;
 mod plugin;
 mod powers;
+mod rehearsal;
 pub mod section;
 mod shared;
 mod shelf;
@@ -49,6 +51,7 @@ pub use origin::{Origin, is_public};
 pub use place::Place;
 pub use plugin::Plugin;
 pub use powers::{HttpPower, Powers, SecretUse, WorkspacePower};
+pub use rehearsal::{Rehearsal, Rehearsed, Stage};
 pub use shared::Plugins;
 pub use shelf::{PluginCommand, Shelf, WORKSPACE_PLUGINS, WorkspaceSide, workspace_stamp};
 pub use tool::PluginTool;

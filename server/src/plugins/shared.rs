@@ -72,14 +72,18 @@ impl Plugins {
         plugin
     }
 
-    /// What a component offers, by asking it: for who builds one.
-    pub async fn ask(&self, component: Vec<u8>) -> Result<Listing, String> {
+    /// A component with the list of what it offers in it, which it is asked for: for who builds one.
+    pub async fn finish(&self, component: Vec<u8>) -> Result<(Vec<u8>, Listing), String> {
         let (engine, digest) = (self.engine()?, super::engine::digest_of(&component));
-        let of_thread = Arc::clone(&engine);
-        let loaded = tokio::task::spawn_blocking(move || of_thread.load(&digest, || Ok(component))).await;
+        let (of_thread, bytes) = (Arc::clone(&engine), component.clone());
+        let loaded = tokio::task::spawn_blocking(move || of_thread.load(&digest, || Ok(bytes))).await;
         let loaded = loaded.map_err(|error| error.to_string())??;
         let context = self.context("it".into(), &Powers::default(), Powers::default(), PathBuf::new());
-        engine.list(&loaded, context).await.map_err(|fault| fault.to_string())
+        let listing = engine.list(&loaded, context).await.map_err(|fault| fault.to_string())?;
+        let finished = super::section::write(&component, &listing)?;
+        // The list is no code: what was compiled is that of the finished one too, and a large one takes long.
+        engine.keep_as(&loaded, &super::engine::digest_of(&finished));
+        Ok((finished, listing))
     }
 
     /// What the user granted.
@@ -116,6 +120,7 @@ impl Plugins {
             kv: Arc::new(KvStore::new(store)),
             config: config.into(),
             log: Arc::new(move |level, line| tracing::info!(plugin = %of_log, level, "{line}")),
+            stage: None,
             plugin: name,
         }
     }

@@ -10,6 +10,9 @@ use std::process::{Command, Stdio};
 /// The official SDK that referees the scripted Claude. Pinned, so that a run today and one next year agree.
 const ANTHROPIC_SDK: &str = "anthropic==2.8.0";
 
+/// What makes components of Python; `airlock plugin build` names the same version.
+const COMPONENTIZE_PY: &str = "componentize-py==0.25.1";
+
 /// Where components are kept. The tests look in the same place.
 pub(crate) fn cache() -> Result<PathBuf> {
     let directories = etcetera::choose_base_strategy().context("no home directory")?;
@@ -18,7 +21,9 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Installs everything that is missing.
 pub(crate) fn set_up() -> Result<()> {
-    python_sdk()?;
+    virtual_environment("python", ANTHROPIC_SDK)?;
+    virtual_environment("componentize-py", COMPONENTIZE_PY)?;
+    wasm_target()?;
     tmux()?;
     git()?;
     podman()?;
@@ -51,14 +56,26 @@ fn tmux() -> Result<()> {
     apt(&["tmux"])
 }
 
-/// A virtual environment with the official Python SDK.
-fn python_sdk() -> Result<()> {
-    let home = cache()?.join("python");
-    let marker = home.join(".ready");
-    if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == ANTHROPIC_SDK) {
+/// What plugins are compiled for. With rustup it comes with `rust-toolchain.toml`, and is asked for here where that was
+/// overridden.
+fn wasm_target() -> Result<()> {
+    let mut rustc = Command::new("rustc");
+    let folder = rustc.args(["--print", "target-libdir", "--target", "wasm32-wasip2"]).output()?.stdout;
+    if PathBuf::from(String::from_utf8_lossy(&folder).trim()).is_dir() {
         return Ok(());
     }
-    eprintln!("setting up {ANTHROPIC_SDK} in {}", home.display());
+    run(Command::new("rustup").args(["target", "add", "wasm32-wasip2"]))
+        .context("plugins are compiled for wasm32-wasip2, please install that target of Rust")
+}
+
+/// A virtual environment of Python in a folder of the cache, with this package.
+fn virtual_environment(folder: &str, package: &str) -> Result<()> {
+    let home = cache()?.join(folder);
+    let marker = home.join(".ready");
+    if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == package) {
+        return Ok(());
+    }
+    eprintln!("setting up {package} in {}", home.display());
     if home.exists() {
         std::fs::remove_dir_all(&home)?;
     }
@@ -67,8 +84,8 @@ fn python_sdk() -> Result<()> {
         apt(&["python3", "python3-venv"])?;
         run(Command::new("python3").args(["-m", "venv"]).arg(&home))?;
     }
-    run(Command::new(home.join("bin/pip")).args(["install", "--quiet", ANTHROPIC_SDK]))?;
-    std::fs::write(marker, ANTHROPIC_SDK)?;
+    run(Command::new(home.join("bin/pip")).args(["install", "--quiet", package]))?;
+    std::fs::write(marker, package)?;
     Ok(())
 }
 

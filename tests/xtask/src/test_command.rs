@@ -1,4 +1,4 @@
-//! `cargo xtask test`: format, lints, docs, and every test of the workspace, counted in one closing line.
+//! `cargo xtask test`: format, lints, docs, and every test of both workspaces, counted in one closing line.
 
 use crate::{cargo, components};
 use anyhow::{Context, Result};
@@ -12,6 +12,9 @@ struct Tally {
     failed: usize,
 }
 
+/// Plugins have a workspace of their own: they are components, and tested natively.
+const PLUGINS: [&str; 2] = ["--manifest-path", "plugins/Cargo.toml"];
+
 /// Runs everything; `true` when nothing failed.
 pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
     let mut tally = Tally::default();
@@ -22,10 +25,25 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         check("lints", &clippy, &[], &mut tally)?;
         let doc = ["doc", "--workspace", "--no-deps", "--quiet", "--document-private-items"];
         check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
+        check_plugins(&mut tally)?;
     }
-    test(filter, &mut tally)?;
+    test(&[], filter, &mut tally)?;
+    test(&PLUGINS, filter, &mut tally)?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(tally.failed == 0 && tally.passed > 0)
+}
+
+/// The same checks for plugins, and their lints also as what they are compiled for.
+fn check_plugins(tally: &mut Tally) -> Result<()> {
+    let of_plugins = |words: &[&'static str], then: &[&'static str]| [words, &PLUGINS, then].concat();
+    check("format of plugins", &of_plugins(&["fmt"], &["--all", "--check"]), &[], tally)?;
+    let clippy =
+        of_plugins(&["clippy"], &["--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]);
+    check("lints of plugins", &clippy, &[], tally)?;
+    let components = ["--workspace", "--target", "wasm32-wasip2", "--quiet", "--", "-D", "warnings"];
+    check("lints of components", &of_plugins(&["clippy"], &components), &[], tally)?;
+    let doc = of_plugins(&["doc"], &["--package", "airlock-plugin", "--no-deps", "--quiet"]);
+    check("docs of the SDK", &doc, &[("RUSTDOCFLAGS", "-D warnings")], tally)
 }
 
 /// A step that is one check, counted as one test.
@@ -43,9 +61,11 @@ fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &m
 }
 
 /// `cargo test`, its output passed through and its result lines added up.
-fn test(filter: Option<&str>, tally: &mut Tally) -> Result<()> {
+fn test(workspace: &[&str], filter: Option<&str>, tally: &mut Tally) -> Result<()> {
     let mut child = cargo()
-        .args(["test", "--workspace", "--no-fail-fast", "--quiet", "--"])
+        .arg("test")
+        .args(workspace)
+        .args(["--workspace", "--no-fail-fast", "--quiet", "--"])
         .args(filter)
         .env("AIRLOCK_TEST_CACHE", components::cache()?)
         .stdout(Stdio::piped())

@@ -8,6 +8,7 @@ mod install;
 mod list;
 mod run;
 
+use super::authoring::{self, BuildArguments, NewArguments, TestArguments};
 use super::exit::Exit;
 use super::fail;
 use crate::config;
@@ -28,6 +29,12 @@ pub struct PluginArguments {
 /// What can be done with plugins.
 #[derive(Debug, Subcommand)]
 enum PluginCommand {
+    /// Make a new plugin, ready to be built
+    New(NewArguments),
+    /// Build a plugin and check it
+    Build(BuildArguments),
+    /// Run the cases in tests/*.json; nothing real is touched
+    Test(TestArguments),
     /// Call a tool of a plugin, as the agent would
     Run(run::RunArguments),
     /// Put a built plugin where Airlock finds it
@@ -59,6 +66,13 @@ pub(super) async fn run(environment: Environment, arguments: PluginArguments) ->
     let plugins = Plugins::new(&environment, settings.plugins.clone());
     let world = World { environment, settings, plugins };
     let done = match arguments.command {
+        PluginCommand::New(arguments) => authoring::new(&world.environment, &arguments),
+        PluginCommand::Build(arguments) => {
+            authoring::build(&world.environment, &world.plugins, &arguments).await
+        }
+        PluginCommand::Test(arguments) => {
+            authoring::test(&world.environment, &world.plugins, &arguments).await
+        }
         PluginCommand::Run(arguments) => run::run(&world, arguments).await,
         PluginCommand::Install(arguments) => install::run(&world, &arguments).await,
         PluginCommand::List(arguments) => list::run(&world, &arguments).await,

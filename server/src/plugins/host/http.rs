@@ -1,6 +1,7 @@
 //! `http`: requests to granted origins.
 
-use super::{HostState, apart, error, passing, wit};
+use super::denied::Denied;
+use super::{HostState, apart, wit};
 use crate::plugins::http::{HttpError, Outgoing};
 use std::sync::Arc;
 use wit::http::{Request, Response};
@@ -16,13 +17,8 @@ impl wit::http::Host for HostState {
         let sent = apart(async move {
             let sent = http.send(&plugin, outgoing, &powers, &secrets);
             match cancel.run_until_cancelled(sent).await {
-                Some(Ok(answer)) => Ok(answer),
-                Some(Err(HttpError::Denied(word))) => Err(denied.error(&word)),
-                Some(Err(HttpError::Refused(why))) => Err(error("denied", why)),
-                Some(Err(HttpError::Invalid(why))) => Err(error("invalid", why)),
-                Some(Err(HttpError::TooLarge(why))) => Err(error("too-large", why)),
-                Some(Err(HttpError::Unavailable(why))) => Err(passing("unavailable", why)),
-                None => Err(error("cancelled", "the user stopped the turn")),
+                Some(answer) => answer.map_err(|why| refused(&denied, why)),
+                None => Err(super::error("cancelled", "the user stopped the turn")),
             }
         });
         Ok(sent.await.map(|answer| Response {
@@ -30,5 +26,16 @@ impl wit::http::Host for HostState {
             headers: answer.headers,
             body: answer.body,
         }))
+    }
+}
+
+/// Why there is no answer.
+pub(super) fn refused(denied: &Denied, why: HttpError) -> ToolError {
+    match why {
+        HttpError::Denied(word) => denied.error(&word),
+        HttpError::Refused(why) => super::error("denied", why),
+        HttpError::Invalid(why) => super::error("invalid", why),
+        HttpError::TooLarge(why) => super::error("too-large", why),
+        HttpError::Unavailable(why) => super::passing("unavailable", why),
     }
 }

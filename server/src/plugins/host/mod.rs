@@ -6,6 +6,7 @@ mod exec;
 mod http;
 mod kv;
 mod log;
+mod rehearsed;
 mod run;
 mod workspace;
 
@@ -15,12 +16,14 @@ use super::http::HttpGate;
 use super::kv::KvStore;
 use super::limiter::Limiter;
 use super::powers::{Powers, WorkspacePower};
+use super::rehearsal::Stage;
 use super::tail::Tail;
 use crate::limits::{PLUGIN_HANDLES_MAX, PLUGIN_RANDOM_MAX_BYTES};
 use crate::secret::Secret;
 use crate::tools::Progress;
 use crate::view::{EditorView, SessionView};
 use denied::Denied;
+use rehearsed::Staged;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -58,6 +61,8 @@ pub struct CallContext {
     pub config: Arc<str>,
     /// Takes the lines of its log: level and text.
     pub log: Arc<dyn Fn(&str, &str) + Send + Sync>,
+    /// The world that takes the place of the real one, in a case of `airlock plugin test`.
+    pub stage: Option<Stage>,
 }
 
 /// What a store holds.
@@ -69,6 +74,7 @@ pub(super) struct HostState {
     pub(super) clock: Clock,
     pub(super) tail: Tail,
     denied: Denied,
+    staged: Staged,
     used: Used,
 }
 
@@ -108,16 +114,20 @@ pub(super) struct Linked {
     exec: bool,
     http: bool,
     kv: bool,
+    /// To what a case says, and not to the world.
+    staged: bool,
 }
 
 impl Linked {
-    pub(super) fn of(powers: &Powers) -> Self {
+    pub(super) fn of(context: &CallContext) -> Self {
+        let powers = &context.powers;
         Self {
             workspace: !powers.workspace.is_empty(),
             editor: powers.editor,
             exec: powers.exec,
             http: !powers.http.is_empty(),
             kv: powers.kv,
+            staged: context.stage.is_some(),
         }
     }
 }
@@ -136,8 +146,19 @@ impl HostState {
             .allow_ip_name_lookup(false)
             .build();
         let denied = Denied { plugin: Arc::clone(&context.plugin), asks: Arc::clone(&context.asks) };
+        let staged = Staged::of(&context, denied.clone());
         let limiter = Limiter::new(bounds.memory_max_bytes);
-        Self { context, table, wasi, limiter, clock: Clock::default(), tail, denied, used: Used::default() }
+        Self {
+            context,
+            table,
+            wasi,
+            limiter,
+            clock: Clock::default(),
+            tail,
+            denied,
+            staged,
+            used: Used::default(),
+        }
     }
 
     fn may(&self, power: WorkspacePower) -> Result<(), ToolError> {
@@ -168,7 +189,9 @@ pub(super) fn base_linker(engine: &Engine) -> wasmtime::Result<Linker<HostState>
 pub(super) fn link(linker: &mut Linker<HostState>, linked: Linked) -> wasmtime::Result<()> {
     macro_rules! interface {
         ($name:ident) => {
-            if linked.$name {
+            if linked.$name && linked.staged {
+                wit::$name::add_to_linker::<_, HasSelf<Staged>>(linker, |state| &mut state.staged)?;
+            } else if linked.$name {
                 wit::$name::add_to_linker::<_, HasSelf<HostState>>(linker, |state| state)?;
             } else {
                 wit::$name::add_to_linker::<_, HasSelf<Denied>>(linker, |state| &mut state.denied)?;

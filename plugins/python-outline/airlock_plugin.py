@@ -1,0 +1,1 @@
+../template/python/airlock_plugin.py
