@@ -10,6 +10,7 @@ pub mod deadline;
 pub mod editor;
 pub mod image;
 pub mod lab;
+pub mod nvim;
 pub mod ordinary_user;
 pub mod sandbox_desk;
 pub mod scripted_claude;

@@ -2,6 +2,7 @@
 local neutral = require("airlock.neutral")
 local options = require("airlock.options")
 local preview = require("airlock.preview")
+local tell = require("airlock.tell")
 local workspaces = require("airlock.workspace")
 
 local M = {}
@@ -121,7 +122,7 @@ function M.decide(session, verb, selection, on_done)
   local params = vim.tbl_extend("error", { sessionId = session.id }, selection)
   session.workspace:request("airlock/changes/" .. verb, params, function(failure, result)
     if failure then
-      vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      tell.error(failure.message)
     else
       local done = verb == "accept" and "accepted" or "rejected"
       local texts = {}
@@ -131,8 +132,8 @@ function M.decide(session, verb, selection, on_done)
       for _, failed in ipairs(result.failed) do
         table.insert(texts, neutral.line(("%s was not %s: %s"):format(failed.path, done, failed.why)))
       end
-      local level = #result.failed > 0 and vim.log.levels.WARN or vim.log.levels.INFO
-      vim.notify("Airlock: " .. table.concat(texts, "; "), level)
+      local say = #result.failed > 0 and tell.warning or tell.info
+      say(table.concat(texts, "; "))
       -- What was not open was written to the disk.
       vim.cmd.checktime()
     end
@@ -222,17 +223,17 @@ end
 function M.open(workspace)
   local session = workspace.session
   if not session or not session.id then
-    return vim.notify("Airlock: there is no session here yet. :Airlock begins one")
+    return tell.info("there is no session here yet. :Airlock begins one")
   end
   M.fetch(session, function(failure, result)
     if failure then
-      return vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      return tell.error(failure.message)
     end
     for _, remark in ipairs(result.remarks or {}) do
-      vim.notify("Airlock: " .. neutral.line(remark), vim.log.levels.WARN)
+      tell.warning(neutral.line(remark))
     end
     if #result.changes == 0 then
-      return vim.notify("Airlock: nothing waits for review")
+      return tell.info("nothing waits for review")
     end
     fill(workspace, result)
     show_list()

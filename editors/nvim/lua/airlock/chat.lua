@@ -91,8 +91,21 @@ function Chat:open()
     vim.api.nvim_win_set_buf(self.prompt_window, self.prompt:buffer())
     set(self.prompt_window, PLAIN)
     set(self.prompt_window, { winfixheight = true, winfixbuf = true, winbar = Prompt.hint() })
+    self:keep_height()
   end
   self:focus()
+end
+
+--- A window that closes gives its room to a neighbour, and the prompt needs none.
+function Chat:keep_height()
+  vim.api.nvim_create_autocmd("WinClosed", {
+    group = vim.api.nvim_create_augroup("airlock.prompt." .. self.prompt_window, {}),
+    callback = vim.schedule_wrap(function()
+      if is_open(self.prompt_window) and is_open(self.window) then
+        vim.api.nvim_win_set_height(self.prompt_window, options.get().chat.prompt_height)
+      end
+    end),
+  })
 end
 
 --- Shows a session in the chat's window, if it is open.
@@ -107,6 +120,7 @@ function Chat:show(session)
     set(self.window, PLAIN)
     set(self.window, { winfixbuf = true, winfixwidth = true, conceallevel = 0, breakindent = true })
     folds.set(self.window)
+    session.conversation.transcript:fold_all()
     keys_of_transcript(self, buf)
   end
   self.bar = nil
@@ -120,7 +134,7 @@ function Chat:refresh()
   if not is_open(self.window) or not session then
     return
   end
-  local bar = " " .. status.bar(session)
+  local bar = " " .. status.bar(session) .. "%<"
   if bar ~= self.bar then
     self.bar = bar
     set(self.window, { winbar = bar })

@@ -2,6 +2,7 @@
 local ask = require("airlock.ask")
 local changes = require("airlock.changes")
 local chat = require("airlock.chat")
+local tell = require("airlock.tell")
 local workspaces = require("airlock.workspace")
 
 local M = {}
@@ -16,13 +17,13 @@ local function session()
   if open and open.id then
     return open
   end
-  vim.notify("Airlock: there is no session here yet. :Airlock begins one")
+  tell.info("there is no session here yet. :Airlock begins one")
 end
 
 function M.stop()
   local open = here().session
   if not open or not open:stop() then
-    vim.notify("Airlock: nothing is at work")
+    tell.info("nothing is at work")
   end
 end
 

@@ -7,8 +7,6 @@ local M = {}
 local NAMES_MAX = 10000
 local OFFERED_MAX = 100
 
-local workspaces = {}
-
 --- Where a word to complete begins (in bytes, from 0) and what of it is there: "command" or "file", or nil.
 function M.word(line, row, column)
   local before = line:sub(1, column)
@@ -70,22 +68,35 @@ local function offered(workspace, kind, word)
   return kind == "command" and commands(workspace, word) or files(workspace, word)
 end
 
---- 'completefunc'
-function M.complete(find_start, base)
+--- What can be completed at the cursor of a prompt: the column (from 1) and the completions.
+local function at_cursor(workspace)
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))
-  local workspace = workspaces[vim.api.nvim_get_current_buf()]
   local kind, start, word = M.word(vim.api.nvim_get_current_line(), row, column)
-  if find_start == 1 then
-    return kind and start or -3
+  if not kind then
+    return nil, {}
   end
-  -- Neovim took the word out of the line before it asks.
-  kind = kind or (vim.startswith(base, "/") and "command" or "file")
-  return workspace and offered(workspace, kind, base ~= "" and base or word or "") or {}
+  local found = kind == "command" and commands(workspace, word) or files(workspace, word)
+  -- What is written in full needs no offer.
+  if #found == 1 and found[1].word == word then
+    found = {}
+  end
+  return start + 1, found
+end
+
+--- The key: takes the next completion, or the first one where none are shown yet.
+function M.next(workspace)
+  if vim.fn.pumvisible() == 0 then
+    local column, found = at_cursor(workspace)
+    if #found == 0 then
+      return
+    end
+    vim.fn.complete(column, found)
+  end
+  vim.api.nvim_feedkeys(vim.keycode("<C-n>"), "n", false)
 end
 
 --- Offers completions as the user types, without choosing one.
 function M.follow(buf, workspace)
-  workspaces[buf] = workspace
   local before
   vim.api.nvim_create_autocmd("InsertEnter", {
     buffer = buf,
@@ -104,10 +115,12 @@ function M.follow(buf, workspace)
   vim.api.nvim_create_autocmd({ "TextChangedI", "TextChangedP" }, {
     buffer = buf,
     callback = function()
-      local row, column = unpack(vim.api.nvim_win_get_cursor(0))
-      local kind, start, word = M.word(vim.api.nvim_get_current_line(), row, column)
-      if kind and vim.fn.complete_info({ "selected" }).selected < 0 then
-        vim.fn.complete(start + 1, offered(workspace, kind, word))
+      if vim.fn.complete_info({ "selected" }).selected >= 0 then
+        return
+      end
+      local column, found = at_cursor(workspace)
+      if column then
+        vim.fn.complete(column, found)
       end
     end,
   })

@@ -146,15 +146,15 @@ local function seconds(from_ns)
   return passed < 10 and ("%.1f s"):format(passed) or ("%d s"):format(passed)
 end
 
+--- What is shown of a call in one line: its title, and what came of it.
 local function header(call)
-  local parts = { MARKS[call.status] .. " " .. call.title }
+  local outcome = {}
   if call.exit_code then
-    table.insert(parts, "exit " .. call.exit_code)
+    table.insert(outcome, "exit " .. call.exit_code)
   end
-  if call.took then
-    table.insert(parts, call.took)
-  end
-  return table.concat(parts, " · ")
+  table.insert(outcome, call.took)
+  call.outcome = #outcome > 0 and " · " .. table.concat(outcome, " · ") or ""
+  return MARKS[call.status] .. " " .. call.title .. call.outcome
 end
 
 function Conversation:show_tool_call(update)
@@ -185,11 +185,16 @@ function Conversation:show_tool_call_update(update)
     call.exit_code = update.exitCode
     -- What is replayed took its time long ago.
     call.took = ended and not update.replayed and seconds(call.begun) or nil
-    self.transcript:set_header(call.block, header(call), HIGHLIGHTS[call.status])
+    self:show_outcome(call)
   end
   if ended then
     self.calls[update.toolCallId] = nil
   end
+end
+
+function Conversation:show_outcome(call)
+  self.transcript:set_header(call.block, header(call), HIGHLIGHTS[call.status])
+  call.block.outcome = call.outcome
 end
 
 function Conversation:show_output(call, text)
@@ -233,7 +238,7 @@ function Conversation:show_turn_end(update)
   -- A call that nobody ended would look as if it still ran.
   for _, call in pairs(self.calls) do
     call.status = "failed"
-    self.transcript:set_header(call.block, header(call), HIGHLIGHTS.failed)
+    self:show_outcome(call)
   end
   self.calls = {}
   if update.error then

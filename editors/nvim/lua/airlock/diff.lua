@@ -2,6 +2,7 @@
 local changes = require("airlock.changes")
 local neutral = require("airlock.neutral")
 local options = require("airlock.options")
+local tell = require("airlock.tell")
 
 local M = {}
 
@@ -66,7 +67,7 @@ local function map_keys(view)
     return function()
       local hunk = hunk_at(view.change, vim.fn.line("."))
       if not hunk then
-        return vim.notify("Airlock: there is no change at this line; ]c goes to the next one")
+        return tell.info("there is no change at this line; ]c goes to the next one")
       end
       changes.decide(view.session, verb, { hunks = { hunk.id } }, function()
         refresh(view)
@@ -88,7 +89,7 @@ local function map_keys(view)
 end
 
 local function title(window, text)
-  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(text), { win = window, scope = "local" })
+  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(text) .. "%<", { win = window, scope = "local" })
 end
 
 local function show(session, change, hunk)
@@ -125,15 +126,15 @@ end
 function M.open(session, path, hunk)
   changes.fetch(session, function(failure, result)
     if failure then
-      return vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      return tell.error(failure.message)
     end
     local change = find(result, path) or (path == nil and result.changes[1])
     if not change then
       local what = path and ("the agent changed nothing in %s"):format(path) or "nothing waits for review"
-      return vim.notify("Airlock: " .. neutral.line(what))
+      return tell.info(neutral.line(what))
     end
     if change.binary then
-      return vim.notify(("Airlock: %s is no text; gA accepts it, gR rejects it"):format(neutral.line(change.path)))
+      return tell.info(("%s is no text; gA accepts it, gR rejects it"):format(neutral.line(change.path)))
     end
     show(session, change, hunk)
   end)

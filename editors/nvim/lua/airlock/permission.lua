@@ -3,6 +3,7 @@
 --- A question never takes the cursor: a key that was meant for something else must not answer it. It stands in a window of
 --- its own with the whole text, and is answered there with <CR> on an option. Everything else is a refusal.
 local neutral = require("airlock.neutral")
+local tell = require("airlock.tell")
 
 local M = {}
 
@@ -55,7 +56,7 @@ local function make_buffer(question)
     if option then
       M.answer(question, option.id)
     else
-      vim.notify("Airlock: put the cursor on an answer, then press Enter; q refuses")
+      tell.info("put the cursor on an answer, then press Enter; q refuses")
     end
   end, { buffer = buf, desc = "Give this answer" })
   vim.keymap.set("n", "q", function()
@@ -93,11 +94,15 @@ local function remove(question)
   questions = vim.tbl_filter(function(other)
     return other ~= question
   end, questions)
+  local back = vim.api.nvim_get_current_win() == question.window and question.came_from
   if vim.api.nvim_buf_is_valid(question.buf) then
     -- The last window cannot be closed, but it can show something else.
     pcall(vim.api.nvim_set_option_value, "winfixbuf", false, { win = question.window, scope = "local" })
     pcall(vim.api.nvim_win_close, question.window, true)
     vim.api.nvim_buf_delete(question.buf, { force = true })
+  end
+  if back and vim.api.nvim_win_is_valid(back) then
+    vim.api.nvim_set_current_win(back)
   end
   require("airlock.status").redraw()
 end
@@ -119,7 +124,7 @@ function M.ask(workspace, params)
   make_buffer(question)
   show(question)
   require("airlock.status").redraw()
-  vim.notify(("Airlock asks: %s  :AirlockAnswer"):format(neutral.line(params.title)), vim.log.levels.WARN)
+  tell.warning((":AirlockAnswer: %s"):format(neutral.line(params.title)))
   return coroutine.yield()
 end
 
@@ -135,10 +140,15 @@ end
 --- Goes to the oldest question.
 function M.focus()
   if not questions[1] then
-    return vim.notify("Airlock: there is no question to answer")
+    return tell.info("there is no question to answer")
   end
   vim.cmd.stopinsert()
-  vim.api.nvim_set_current_win(show(questions[1]))
+  local question = questions[1]
+  local window = show(question)
+  if vim.api.nvim_get_current_win() ~= window then
+    question.came_from = vim.api.nvim_get_current_win()
+    vim.api.nvim_set_current_win(window)
+  end
 end
 
 --- The server takes a question back. It names it by a number that Neovim keeps to itself; with several open, the one

@@ -53,7 +53,7 @@ function M.show(list, data)
   vim.api.nvim_buf_set_lines(state.buf, 0, -1, false, lines)
   vim.bo[state.buf].modifiable = false
   local title = ("%s · hunk %d of %d · ga accept · gr reject · gd diff"):format(data.path, data.number, data.of)
-  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(title), { win = state.window, scope = "local" })
+  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(title) .. "%<", { win = state.window, scope = "local" })
   vim.api.nvim_win_set_cursor(state.window, { 1, 0 })
 end
 

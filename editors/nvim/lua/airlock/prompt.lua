@@ -14,8 +14,8 @@ function Prompt.hint()
   local function first(action)
     return options.keys(action)[1] or "-"
   end
-  local hint = ("%s sends · %s new line · / commands · @ files"):format(first("send"), first("newline"))
-  return "%#AirlockHint# " .. hint:gsub("%%", "%%%%")
+  local hint = ("%s send · %s newline · /command · @file"):format(first("send"), first("newline"))
+  return "%#AirlockHint# " .. hint:gsub("%%", "%%%%") .. "%<"
 end
 
 function Prompt:buffer()
@@ -27,7 +27,6 @@ function Prompt:buffer()
   vim.api.nvim_buf_set_name(buf, ("airlock://prompt/%d"):format(buf))
   vim.bo[buf].bufhidden = "hide"
   vim.bo[buf].filetype = "airlock_prompt"
-  vim.bo[buf].completefunc = "v:lua.require'airlock.completion'.complete"
   self:map_keys()
   completion.follow(buf, self.workspace)
   return buf
@@ -43,19 +42,21 @@ function Prompt:map_keys()
     self:send()
   end)
   map("i", "send", "Send to Airlock", function()
-    -- With a completion chosen, the key takes it.
-    if vim.fn.pumvisible() == 1 and vim.fn.complete_info({ "selected" }).selected >= 0 then
-      vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
-    else
-      self:send()
+    if vim.fn.pumvisible() == 0 then
+      return self:send()
     end
+    -- With a completion chosen, the key takes it.
+    if vim.fn.complete_info({ "selected" }).selected >= 0 then
+      return vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
+    end
+    vim.fn.complete(vim.fn.col("."), {})
+    self:send()
   end)
   map("i", "newline", "Begin a new line", function()
     vim.api.nvim_feedkeys(vim.keycode("<CR>"), "n", false)
   end)
   map("i", "complete", "Complete a command or a file", function()
-    local keys = vim.fn.pumvisible() == 1 and "<C-n>" or "<C-x><C-u>"
-    vim.api.nvim_feedkeys(vim.keycode(keys), "n", false)
+    completion.next(self.workspace)
   end)
   map({ "n", "i" }, "stop", "Stop the agent", function()
     require("airlock.commands").stop()

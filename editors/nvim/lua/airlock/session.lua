@@ -1,6 +1,7 @@
 --- One conversation with the agent, as this editor knows it.
 local Conversation = require("airlock.conversation")
 local status = require("airlock.status")
+local tell = require("airlock.tell")
 
 local Session = {}
 Session.__index = Session
@@ -99,13 +100,10 @@ function Session:take_turn_end()
     self.changes_are_news = false
     local count, files = self.changes.count, self.changes.files
     local what = count == 1 and "1 change" or count .. " changes"
-    local where = files == 1 and "1 file waits" or files .. " files wait"
-    if count == 1 then
-      where = "1 file waits"
-    end
+    local where = files == 1 and "1 file" or files .. " files"
     -- Shown behind the turn's end.
     vim.schedule(function()
-      self:notice("info", ("%s in %s for your review: :AirlockChanges"):format(what, where))
+      self:notice("info", ("%s in %s to review: :AirlockChanges"):format(what, where))
     end)
   end
 end
@@ -129,11 +127,11 @@ end
 --- `request` gives a method and its parameters for the session's id, which may not be there yet.
 function Session:begin_turn(text, about, request)
   if self.closed then
-    vim.notify("Airlock: this session has ended. :AirlockNew begins another one", vim.log.levels.WARN)
+    tell.warning("this session has ended. :AirlockNew begins another one")
     return false
   end
   if self.turn then
-    vim.notify("Airlock: the agent is at work. :AirlockStop stops it", vim.log.levels.WARN)
+    tell.warning("the agent is at work. :AirlockStop stops it")
     return false
   end
   self.turn = true

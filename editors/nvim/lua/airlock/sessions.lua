@@ -1,6 +1,7 @@
 --- `:AirlockSessions`: goes on with a conversation that was kept.
 local chat = require("airlock.chat")
 local neutral = require("airlock.neutral")
+local tell = require("airlock.tell")
 
 local M = {}
 
@@ -14,7 +15,7 @@ end
 function M.load(workspace, id)
   workspace:load_session(id, function(failure)
     if failure then
-      return vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      return tell.error(failure.message)
     end
     chat.of(workspace):open()
   end)
@@ -24,14 +25,14 @@ function M.choose(workspace)
   local params = { folder = vim.uri_from_fname(workspace.root) }
   workspace:request("airlock/session/list", params, function(failure, result)
     if failure then
-      return vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      return tell.error(failure.message)
     end
     local own = workspace.session and workspace.session.id
     local others = vim.tbl_filter(function(kept)
       return kept.sessionId ~= own
     end, result.sessions)
     if #others == 0 then
-      return vim.notify("Airlock: there is no earlier conversation in this workspace")
+      return tell.info("there is no earlier conversation in this workspace")
     end
     vim.ui.select(others, { prompt = "Go on with:", format_item = in_words }, function(kept)
       if kept then

@@ -73,7 +73,7 @@ function M.bar(session)
   if not session.id then
     return join(vim.F.pack_len("Airlock", "starting"))
   end
-  local parts = vim.F.pack_len(session.model, isolation(session), usage(session), changes(session), work(session))
+  local parts = vim.F.pack_len(isolation(session), work(session), changes(session), session.model, usage(session))
   return join(parts)
 end
 

@@ -1,7 +1,7 @@
 --- The text of a conversation: blocks of lines in a buffer. Changes gather here, and `write` brings all of them into the
---- buffer at once.
----
---- Only the lines between the first and the last changed one are written. Folds are read from `levels`.
+--- buffer at once: the lines between the first and the last changed one.
+local folds = require("airlock.folds")
+
 local Transcript = {}
 Transcript.__index = Transcript
 
@@ -11,8 +11,6 @@ local namespace = vim.api.nvim_create_namespace("airlock.transcript")
 function Transcript.new()
   return setmetatable({
     lines = {},
-    --- The fold level of each line, as 'foldexpr' gives it.
-    levels = {},
     blocks = {},
     --- The first line that differs from the buffer, and how many at the end do not.
     dirty = nil,
@@ -23,8 +21,8 @@ function Transcript.new()
   }, Transcript)
 end
 
-function Transcript.of_buffer(buf)
-  return by_buffer[buf]
+function Transcript.blocks_of(buf)
+  return by_buffer[buf] and by_buffer[buf].blocks or {}
 end
 
 --- The buffer that shows it; made anew if the user wiped it out.
@@ -47,14 +45,14 @@ function Transcript:buffer()
   })
   self.written, self.dirty, self.clean_tail = 0, 1, 0
   for _, block in ipairs(self.blocks) do
-    block.painted = nil
+    block.painted, block.mark, block.written_first = nil, nil, nil
   end
   self:write()
   return buf
 end
 
 function Transcript:clear()
-  self.lines, self.levels, self.blocks = {}, {}, {}
+  self.lines, self.blocks = {}, {}
   self.dirty, self.clean_tail = 1, 0
 end
 
@@ -67,21 +65,11 @@ function Transcript:touch(first, last)
   self.clean_tail = math.min(self.clean_tail, #self.lines - last)
 end
 
-local function insert(list, at, items)
-  local count = #items
-  table.move(list, at, #list, at + count)
-  table.move(items, 1, count, at, list)
-end
-
 --- Puts lines into a block, before line `at` of the text.
 function Transcript:insert_lines(index, at, lines)
   local block = self.blocks[index]
-  local levels = {}
-  for number = 1, #lines do
-    levels[number] = block.folds and 1 or 0
-  end
-  insert(self.lines, at, lines)
-  insert(self.levels, at, levels)
+  table.move(self.lines, at, #self.lines, at + #lines)
+  table.move(lines, 1, #lines, at, self.lines)
   block.count = block.count + #lines
   for later = index + 1, #self.blocks do
     self.blocks[later].first = self.blocks[later].first + #lines
@@ -112,15 +100,14 @@ end
 --- Begins a block at the end. `options`: header, folds, prefix (of each line below the header), highlight (of the header).
 function Transcript:open(kind, options)
   self:close_fence()
-  local first = #self.lines + 1
   local last = self.blocks[#self.blocks]
   if last and not (last.folds and options.folds) then
-    self.lines[first], self.levels[first] = "", 0
-    first = first + 1
+    table.insert(self.lines, "")
+    self:touch(#self.lines, #self.lines)
   end
   local block = {
     kind = kind,
-    first = first,
+    first = #self.lines + 1,
     count = 0,
     folds = options.folds or false,
     prefix = options.prefix or "",
@@ -129,12 +116,8 @@ function Transcript:open(kind, options)
     in_line = false,
   }
   table.insert(self.blocks, block)
-  self:touch(math.max(1, first - 1), #self.lines)
   if options.header then
-    self:insert_lines(#self.blocks, first, { options.header })
-    if block.folds then
-      self.levels[first] = ">1"
-    end
+    self:insert_lines(#self.blocks, block.first, { options.header })
   end
   return block
 end
@@ -192,21 +175,38 @@ local function windows_at_the_end(buf)
   end, vim.fn.win_findbuf(buf))
 end
 
---- Paints the headers that are new, or stand in lines that were just written.
-function Transcript:paint(from, to)
-  for _, block in ipairs(self.blocks) do
-    local rewritten = block.first >= from and block.first <= to
-    if block.highlight and (rewritten or block.painted ~= block.highlight) then
-      local line = self.lines[block.first] or ""
+--- The blocks of which lines from `from` to `to` are a part.
+function Transcript:blocks_in(from, to)
+  local found = {}
+  for index = #self.blocks, 1, -1 do
+    local block = self.blocks[index]
+    if block.first + block.count - 1 < from then
+      break
+    end
+    if block.first <= to then
+      table.insert(found, block)
+    end
+  end
+  return found
+end
+
+function Transcript:paint(blocks)
+  for _, block in ipairs(blocks) do
+    if block.highlight then
       block.mark = vim.api.nvim_buf_set_extmark(self.buf, namespace, block.first - 1, 0, {
         id = block.mark,
-        end_col = #line,
+        end_col = #self.lines[block.first],
         hl_group = block.highlight,
         priority = 200,
       })
-      block.painted = block.highlight
     end
   end
+end
+
+local function folded(blocks)
+  return vim.tbl_filter(function(block)
+    return block.folds
+  end, blocks)
 end
 
 --- Brings what changed into the buffer, with one write. Windows that stood at the end stay there.
@@ -215,22 +215,29 @@ function Transcript:write()
   if not self.dirty or not buf or not vim.api.nvim_buf_is_loaded(buf) then
     return
   end
-  local following = windows_at_the_end(buf)
-  local tail = math.min(self.clean_tail, #self.lines - self.dirty + 1)
+  local from, tail = self.dirty, math.min(self.clean_tail, #self.lines - self.dirty + 1)
+  local to = #self.lines - tail
+  local touched = self:blocks_in(from, to)
+  local following, open = windows_at_the_end(buf), folds.open_ones(buf, folded(touched))
   local new = {}
-  table.move(self.lines, self.dirty, #self.lines - tail, 1, new)
+  table.move(self.lines, from, to, 1, new)
   -- An empty buffer has one line, which is not ours.
   local old_end = self.written == 0 and -1 or self.written - tail
   vim.bo[buf].modifiable = true
-  vim.api.nvim_buf_set_lines(buf, self.dirty - 1, old_end, false, new)
+  vim.api.nvim_buf_set_lines(buf, from - 1, old_end, false, new)
   vim.bo[buf].modifiable = false
   vim.bo[buf].modified = false
-  local from = self.dirty
   self.written, self.dirty, self.clean_tail = #self.lines, nil, 0
-  self:paint(from, #self.lines - tail)
+  self:paint(touched)
+  folds.make(buf, folded(touched), open)
   for _, window in ipairs(following) do
     vim.api.nvim_win_set_cursor(window, { math.max(1, #self.lines), 0 })
   end
+end
+
+--- Folds everything, in a window that did not show it before.
+function Transcript:fold_all()
+  folds.make(self.buf, folded(self.blocks), folds.open_ones(self.buf, folded(self.blocks)))
 end
 
 return Transcript

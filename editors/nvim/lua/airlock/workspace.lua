@@ -3,6 +3,7 @@ local options = require("airlock.options")
 local server = require("airlock.server")
 local Session = require("airlock.session")
 local status = require("airlock.status")
+local tell = require("airlock.tell")
 
 local Workspace = {}
 Workspace.__index = Workspace
@@ -173,7 +174,10 @@ end
 function Workspace:attach(buf)
   self:start(function(failure)
     if failure then
-      vim.notify_once("Airlock: " .. failure.message, vim.log.levels.WARN)
+      if not self.told_failure then
+        self.told_failure = true
+        tell.warning(failure.message)
+      end
     elseif vim.api.nvim_buf_is_loaded(buf) then
       vim.lsp.buf_attach_client(buf, self.client.id)
     end
@@ -305,7 +309,7 @@ function Workspace:restart(why)
       #self.crashes,
       vim.lsp.get_log_path()
     )
-    vim.notify("Airlock: " .. text, vim.log.levels.ERROR)
+    tell.error(text)
     if session then
       session.closed = true
       session:notice("error", text)
@@ -314,7 +318,7 @@ function Workspace:restart(why)
   end
   self:start(function(failure)
     if failure then
-      return vim.notify("Airlock: " .. failure.message, vim.log.levels.ERROR)
+      return tell.error(failure.message)
     end
     for _, buf in ipairs(vim.api.nvim_list_bufs()) do
       if M.is_attachable(buf) and M.of_buffer(buf) == self then
