@@ -3,6 +3,7 @@ local folds = require("airlock.folds")
 local options = require("airlock.options")
 local Prompt = require("airlock.prompt")
 local status = require("airlock.status")
+local windows = require("airlock.window")
 
 local Chat = {}
 Chat.__index = Chat
@@ -34,25 +35,6 @@ local function split()
   local size = chat.size < 1 and math.floor(whole * chat.size) or chat.size
   vim.cmd(("%s %dsplit"):format(SPLITS[chat.position], math.max(10, size)))
 end
-
-local function set(window, values)
-  for name, value in pairs(values) do
-    vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
-  end
-end
-
-local PLAIN = {
-  number = false,
-  relativenumber = false,
-  signcolumn = "no",
-  foldcolumn = "0",
-  spell = false,
-  list = false,
-  wrap = true,
-  linebreak = true,
-  cursorline = false,
-  colorcolumn = "",
-}
 
 local function keys_of_transcript(chat, buf)
   local function map(key, what, action)
@@ -89,8 +71,9 @@ function Chat:open()
     vim.cmd(("belowright %dsplit"):format(options.get().chat.prompt_height))
     self.prompt_window = vim.api.nvim_get_current_win()
     vim.api.nvim_win_set_buf(self.prompt_window, self.prompt:buffer())
-    set(self.prompt_window, PLAIN)
-    set(self.prompt_window, { winfixheight = true, winfixbuf = true, winbar = Prompt.hint() })
+    windows.set(self.prompt_window, windows.PLAIN)
+    windows.set(self.prompt_window, { winfixheight = true, winfixbuf = true, linebreak = true })
+    windows.hint(self.prompt_window, Prompt.hint())
     self:keep_height()
   end
   self:focus()
@@ -115,10 +98,10 @@ function Chat:show(session)
   end
   local buf = session.conversation.transcript:buffer()
   if vim.api.nvim_win_get_buf(self.window) ~= buf then
-    set(self.window, { winfixbuf = false })
+    windows.set(self.window, { winfixbuf = false })
     vim.api.nvim_win_set_buf(self.window, buf)
-    set(self.window, PLAIN)
-    set(self.window, { winfixbuf = true, winfixwidth = true, conceallevel = 0, breakindent = true })
+    windows.set(self.window, windows.PLAIN)
+    windows.set(self.window, { winfixbuf = true, winfixwidth = true, linebreak = true, breakindent = true })
     folds.set(self.window)
     session.conversation.transcript:fold_all()
     keys_of_transcript(self, buf)
@@ -137,7 +120,7 @@ function Chat:refresh()
   local bar = " " .. status.bar(session) .. "%<"
   if bar ~= self.bar then
     self.bar = bar
-    set(self.window, { winbar = bar })
+    windows.set(self.window, { winbar = bar })
   end
 end
 

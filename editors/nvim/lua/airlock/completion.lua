@@ -64,10 +64,6 @@ local function files(workspace, word)
   return found
 end
 
-local function offered(workspace, kind, word)
-  return kind == "command" and commands(workspace, word) or files(workspace, word)
-end
-
 --- What can be completed at the cursor of a prompt: the column (from 1) and the completions.
 local function at_cursor(workspace)
   local row, column = unpack(vim.api.nvim_win_get_cursor(0))

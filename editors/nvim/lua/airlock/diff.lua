@@ -3,6 +3,7 @@ local changes = require("airlock.changes")
 local neutral = require("airlock.neutral")
 local options = require("airlock.options")
 local tell = require("airlock.tell")
+local window = require("airlock.window")
 
 local M = {}
 
@@ -88,10 +89,6 @@ local function map_keys(view)
   vim.keymap.set("n", "q", vim.cmd.tabclose, { buffer = view.buf, nowait = true, desc = "Close the diff" })
 end
 
-local function title(window, text)
-  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(text) .. "%<", { win = window, scope = "local" })
-end
-
 local function show(session, change, hunk)
   local file = session.workspace.root .. "/" .. change.path
   -- A name is a name here, whatever characters are in it.
@@ -102,24 +99,24 @@ local function show(session, change, hunk)
   vim.bo.bufhidden = "wipe"
   vim.api.nvim_win_set_buf(0, original)
   vim.cmd.diffthis()
-  title(0, change.path .. " · yours")
+  window.hint(0, change.path .. " · yours")
   local buf = vim.api.nvim_create_buf(false, true)
   vim.bo[buf].bufhidden = "wipe"
   vim.api.nvim_buf_set_name(buf, ("airlock://proposed/%d/%s"):format(buf, change.path))
   set_lines(buf, change.proposed or "")
-  local window = vim.api.nvim_open_win(buf, true, { split = "right", win = 0 })
+  local beside = vim.api.nvim_open_win(buf, true, { split = "right", win = 0 })
   local filetype = vim.filetype.match({ filename = file, buf = original })
   if filetype then
     vim.bo[buf].syntax = filetype
   end
   vim.cmd.diffthis()
-  title(window, ("the agent's · ga accept · gr reject · ]c next · q close"))
+  window.hint(beside, "the agent's · ga accept · gr reject · ]c next · q close")
   local view =
     { session = session, path = change.path, change = change, buf = buf, tab = vim.api.nvim_get_current_tabpage() }
   map_keys(view)
   local line = hunk and hunk.newStart or (change.hunks[1] and change.hunks[1].newStart) or 1
   local last = vim.api.nvim_buf_line_count(buf)
-  vim.api.nvim_win_set_cursor(window, { math.max(1, math.min(line, last)), 0 })
+  vim.api.nvim_win_set_cursor(beside, { math.max(1, math.min(line, last)), 0 })
 end
 
 --- Opens it for one file; `hunk` says where to look first.

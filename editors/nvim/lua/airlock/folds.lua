@@ -1,6 +1,6 @@
 --- Folds of a transcript: a tool call, or a thought, is one.
 ---
---- They are made by hand: Neovim computes none while the user is in Insert mode, which is where they are when they chat.
+--- They are made by hand: Neovim computes none while the user is in Insert mode, and that is where they chat.
 --- It also drops those whose lines are written anew, so each write makes them again, open if they were.
 local M = {}
 
@@ -90,16 +90,13 @@ end
 
 --- Makes a window ready for folds.
 function M.set(window)
-  local options = {
+  require("airlock.window").set(window, {
     foldmethod = "manual",
     foldtext = "v:lua.require'airlock.folds'.text()",
     foldminlines = 0,
     foldenable = true,
     fillchars = "fold: ,eob: ",
-  }
-  for name, value in pairs(options) do
-    vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
-  end
+  })
 end
 
 return M

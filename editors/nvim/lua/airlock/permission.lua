@@ -1,9 +1,10 @@
 --- Questions of the agent that only the user may answer.
 ---
---- A question never takes the cursor: a key that was meant for something else must not answer it. It stands in a window of
---- its own with the whole text, and is answered there with <CR> on an option. Everything else is a refusal.
+--- A question never takes the cursor: a key that was meant for something else must not answer it. It stands in a window
+--- of its own with the whole text, and is answered there with <CR> on an option. Everything else is a refusal.
 local neutral = require("airlock.neutral")
 local tell = require("airlock.tell")
+local windows = require("airlock.window")
 
 local M = {}
 
@@ -71,20 +72,9 @@ local function show(question)
   local height = math.min(vim.api.nvim_buf_line_count(question.buf) + 1, math.floor(vim.o.lines * HEIGHT_MAX))
   local window = vim.api.nvim_open_win(question.buf, false, { split = "below", win = -1, height = height })
   question.window = window
-  local values = {
-    winbar = "%#AirlockHint# Airlock asks · Enter on an answer gives it · q refuses",
-    wrap = true,
-    number = false,
-    relativenumber = false,
-    signcolumn = "no",
-    foldenable = false,
-    cursorline = true,
-    winfixheight = true,
-    winfixbuf = true,
-  }
-  for name, value in pairs(values) do
-    vim.api.nvim_set_option_value(name, value, { win = window, scope = "local" })
-  end
+  windows.set(window, windows.PLAIN)
+  windows.set(window, { foldenable = false, cursorline = true, winfixheight = true, winfixbuf = true })
+  windows.hint(window, "Airlock asks · Enter on an answer gives it · q refuses")
   vim.api.nvim_win_set_cursor(window, { question.first_line, 0 })
   return window
 end

@@ -1,5 +1,6 @@
 --- The window beside the list of changes that shows the hunk under the cursor.
 local neutral = require("airlock.neutral")
+local windows = require("airlock.window")
 
 local M = {}
 
@@ -31,10 +32,8 @@ local function open(list)
   end
   local width = math.floor(vim.api.nvim_win_get_width(list) / 2)
   state.window = vim.api.nvim_open_win(buffer(), false, { split = "right", win = list, width = width })
-  local values = { number = false, relativenumber = false, signcolumn = "no", wrap = true, foldenable = false, list = false }
-  for name, value in pairs(values) do
-    vim.api.nvim_set_option_value(name, value, { win = state.window, scope = "local" })
-  end
+  windows.set(state.window, windows.PLAIN)
+  windows.set(state.window, { foldenable = false })
   vim.api.nvim_create_autocmd("WinClosed", {
     pattern = tostring(list),
     once = true,
@@ -53,7 +52,7 @@ function M.show(list, data)
   vim.api.nvim_buf_set_lines(state.buf, 0, -1, false, lines)
   vim.bo[state.buf].modifiable = false
   local title = ("%s · hunk %d of %d · ga accept · gr reject · gd diff"):format(data.path, data.number, data.of)
-  vim.api.nvim_set_option_value("winbar", "%#AirlockHint# " .. neutral.bar(title) .. "%<", { win = state.window, scope = "local" })
+  windows.hint(state.window, title)
   vim.api.nvim_win_set_cursor(state.window, { 1, 0 })
 end
 

@@ -14,8 +14,7 @@ function Prompt.hint()
   local function first(action)
     return options.keys(action)[1] or "-"
   end
-  local hint = ("%s send · %s newline · /command · @file"):format(first("send"), first("newline"))
-  return "%#AirlockHint# " .. hint:gsub("%%", "%%%%") .. "%<"
+  return ("%s send · %s newline · /command · @file"):format(first("send"), first("newline"))
 end
 
 function Prompt:buffer()

@@ -1,5 +1,5 @@
---- Messages to the user. Neovim's own way stops everything with a "Press ENTER" when a message is longer than the line it
---- has; such a one is cut, and stands in whole in `:messages`.
+--- Messages to the user. Neovim's own way stops everything with a "Press ENTER" when a message is longer than the line
+--- it has; such a one is cut, and stands in whole in `:messages`.
 local M = {}
 
 local function is_neovims_own()

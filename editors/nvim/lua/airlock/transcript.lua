@@ -1,5 +1,5 @@
---- The text of a conversation: blocks of lines in a buffer. Changes gather here, and `write` brings all of them into the
---- buffer at once: the lines between the first and the last changed one.
+--- The text of a conversation: blocks of lines in a buffer. Changes gather here, and `write` brings all of them into
+--- the buffer at once: the lines between the first and the last changed one.
 local folds = require("airlock.folds")
 
 local Transcript = {}
@@ -97,7 +97,7 @@ function Transcript:close_fence()
   end
 end
 
---- Begins a block at the end. `options`: header, folds, prefix (of each line below the header), highlight (of the header).
+--- Begins a block at the end. `options`: header, folds, prefix (of the lines below the header), highlight
 function Transcript:open(kind, options)
   self:close_fence()
   local last = self.blocks[#self.blocks]
