@@ -28,26 +28,35 @@ function M.open_ones(buf, blocks)
   return open
 end
 
+local function unfold(line)
+  if vim.fn.foldlevel(line) > 0 then
+    vim.api.nvim_win_set_cursor(0, { line, 0 })
+    vim.cmd("normal! zD")
+  end
+end
+
 local function fold(block, is_open)
   local first, last = block.first, block.first + block.count - 1
-  for _, line in ipairs({ first, last }) do
-    if vim.fn.foldlevel(line) > 0 then
-      vim.api.nvim_win_set_cursor(0, { line, 0 })
-      vim.cmd("normal! zD")
-    end
-  end
+  unfold(first)
+  unfold(last)
   vim.cmd(("%d,%dfold"):format(first, last))
   if is_open then
     vim.cmd(("%dfoldopen"):format(first))
   end
 end
 
---- Folds these blocks in every window, closed unless they are in `open`.
-function M.make(buf, blocks, open)
+--- Folds these blocks in every window, closed unless they are in `open`. Together they were in lines up to `last`.
+function M.make(buf, blocks, open, last)
   if #blocks == 0 then
     return
   end
   in_windows(buf, function(window)
+    -- Folds stay where they are when the lines below them become others, so those of several blocks may be anywhere.
+    if #blocks > 1 then
+      for line = blocks[#blocks].first, last do
+        unfold(line)
+      end
+    end
     for _, block in ipairs(blocks) do
       fold(block, open[window] ~= nil and open[window][block] == true)
       block.written_first = block.first
@@ -86,6 +95,13 @@ function M.text()
   local title = header:sub(1, #header - #outcome)
   local room = vim.api.nvim_win_get_width(0) - vim.fn.strdisplaywidth(outcome .. size)
   return { { cut(title, room) .. outcome, block.highlight or "Folded" }, { size, "Comment" } }
+end
+
+--- There are none any more.
+function M.remove_all(buf)
+  in_windows(buf, function()
+    vim.cmd("normal! zE")
+  end)
 end
 
 --- Makes a window ready for folds.

@@ -38,9 +38,16 @@ function M.start(root, on)
     return nil, missing
   end
   local command = vim.list_extend({ program }, options.get().cmd, 2)
+  local exit = { code = 0, signal = 0 }
   local config = {
     name = "airlock",
     cmd = function(dispatchers)
+      local told_of_exit = dispatchers.on_exit
+      dispatchers.on_exit = function(code, signal)
+        exit = { code = code, signal = signal }
+        -- Neovim would tell of a crash in a message that waits for Enter. We start the server again instead.
+        told_of_exit(0, 0)
+      end
       local rpc = vim.lsp.rpc.start(command, dispatchers, { cwd = root, env = options.get().env })
       return code_actions.with_all_diagnostics(rpc)
     end,
@@ -64,9 +71,9 @@ function M.start(root, on)
     on_init = function(client)
       on.ready(client)
     end,
-    on_exit = function(code, signal)
+    on_exit = function()
       vim.schedule(function()
-        on.ended(code, signal)
+        on.ended(exit.code, exit.signal)
       end)
     end,
   }

@@ -54,6 +54,16 @@ end
 function Transcript:clear()
   self.lines, self.blocks = {}, {}
   self.dirty, self.clean_tail = 1, 0
+  if self.buf and vim.api.nvim_buf_is_loaded(self.buf) then
+    folds.remove_all(self.buf)
+  end
+end
+
+--- Nobody will look at it again.
+function Transcript:discard()
+  if self.buf and vim.api.nvim_buf_is_valid(self.buf) then
+    vim.api.nvim_buf_delete(self.buf, { force = true })
+  end
 end
 
 --- The lines from `first` to `last` changed; `last` counts in the text as it is now.
@@ -229,7 +239,7 @@ function Transcript:write()
   vim.bo[buf].modified = false
   self.written, self.dirty, self.clean_tail = #self.lines, nil, 0
   self:paint(touched)
-  folds.make(buf, folded(touched), open)
+  folds.make(buf, folded(touched), open, to)
   for _, window in ipairs(following) do
     vim.api.nvim_win_set_cursor(window, { math.max(1, #self.lines), 0 })
   end
@@ -237,7 +247,8 @@ end
 
 --- Folds everything, in a window that did not show it before.
 function Transcript:fold_all()
-  folds.make(self.buf, folded(self.blocks), folds.open_ones(self.buf, folded(self.blocks)))
+  local blocks = folded(self:blocks_in(1, #self.lines))
+  folds.make(self.buf, blocks, folds.open_ones(self.buf, blocks), #self.lines)
 end
 
 return Transcript

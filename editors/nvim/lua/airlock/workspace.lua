@@ -265,6 +265,7 @@ function Workspace:close(session)
   if session and session.id and not session.closed then
     session.closed = true
     self:request("airlock/session/close", { sessionId = session.id }, function() end)
+    session.conversation.transcript:discard()
   end
 end
 
