@@ -87,8 +87,10 @@ impl NeovimOptions {
         std::fs::create_dir_all(&folder).expect("a folder in the home");
         let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/nvim");
         let plugin = plugin.canonicalize().expect("the plugin is in the repository");
+        // Where Debian keeps the parsers that come with Neovim.
+        let parsers = installed("neovim/root").join("usr/lib/nvim");
         let init = format!(
-            "vim.opt.runtimepath:prepend({plugin:?})\nvim.o.swapfile = false\nvim.o.shada = \"\"\n{}\n\
+            "vim.opt.runtimepath:prepend({plugin:?})\nvim.opt.runtimepath:append({parsers:?})\nvim.o.swapfile = false\nvim.o.shada = \"\"\n{}\n\
              require(\"airlock\").setup({{ cmd = {{ {:?}, \"lsp\" }}, {} }})\n",
             self.init,
             airlock_binary(),

@@ -9,11 +9,6 @@ local function check_neovim()
   else
     health.error("Neovim is older than 0.10", "Install Neovim 0.10 or later")
   end
-  if pcall(vim.treesitter.language.inspect, "markdown") then
-    health.ok("the conversation is coloured by the markdown parser")
-  else
-    health.warn("there is no markdown parser, so colours are simpler", ":TSInstall markdown markdown_inline")
-  end
 end
 
 local function run(command)

@@ -24,20 +24,6 @@ local function attach_files()
   end
 end
 
---- Colours for the conversation: markdown's.
-local function colour_chats()
-  vim.treesitter.language.register("markdown", "airlock")
-  vim.api.nvim_create_autocmd("FileType", {
-    group = vim.api.nvim_create_augroup("airlock.colours", {}),
-    pattern = "airlock",
-    callback = function(event)
-      if not pcall(vim.treesitter.start, event.buf, "markdown") then
-        vim.bo[event.buf].syntax = "markdown"
-      end
-    end,
-  })
-end
-
 --- Sets Airlock up. See `:help airlock-options`.
 function M.setup(options)
   if vim.fn.has("nvim-0.10") == 0 then
@@ -46,7 +32,6 @@ function M.setup(options)
   require("airlock.options").set(options)
   require("airlock.highlights").set()
   require("airlock.commands").define()
-  colour_chats()
   attach_files()
 end
 

@@ -37,6 +37,8 @@ function Transcript:buffer()
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
   vim.bo[buf].filetype = "airlock"
+  -- Not the parser for markdown: it takes a tenth of a second for each piece that is added to a long conversation.
+  vim.bo[buf].syntax = "markdown"
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
     callback = function()

@@ -27,7 +27,10 @@ local function at(root)
       root = root,
       client_id = nil,
       client = nil,
+      --- The session that the chat shows.
       session = nil,
+      --- All that are open, by their ids.
+      sessions = {},
       chat = nil,
       --- Who waits for the server to be ready.
       waiting = {},
@@ -186,8 +189,9 @@ end
 
 --- An update of the server. Those of a session that is being opened come before its name.
 function Workspace:take(params)
-  if self.session and self.session.id == params.sessionId then
-    self.session:take(params.update)
+  local session = self.sessions[params.sessionId]
+  if session then
+    session:take(params.update)
   elseif self.opening then
     self.early[params.sessionId] = self.early[params.sessionId] or {}
     table.insert(self.early[params.sessionId], params.update)
@@ -204,12 +208,11 @@ function Workspace:open(session, method, params, on_open)
     self.early = {}
     if not failure then
       session:opened(result)
-      if self.session == session then
-        for _, update in ipairs(early[result.sessionId] or {}) do
-          session:take(update)
-        end
-        session:send_waiting()
+      self.sessions[session.id] = session
+      for _, update in ipairs(early[session.id] or {}) do
+        session:take(update)
       end
+      session:send_waiting()
     end
     on_open(failure)
     status.redraw()
@@ -246,12 +249,11 @@ function Workspace:load_session(id, on_open)
   local before = self.session
   local session = Session.new(self)
   session.replaying = true
-  self.session = session
   self:open(session, "airlock/session/load", { sessionId = id }, function(failure)
     if failure then
-      self.session = before
       return on_open(failure)
     end
+    self.session = session
     if self.chat then
       self.chat:show(session)
     end
@@ -264,6 +266,7 @@ end
 function Workspace:close(session)
   if session and session.id and not session.closed then
     session.closed = true
+    self.sessions[session.id] = nil
     self:request("airlock/session/close", { sessionId = session.id }, function() end)
     session.conversation.transcript:discard()
   end
@@ -272,7 +275,7 @@ end
 --- The server ended. Unless that was wanted it is started again, and the session goes on.
 function Workspace:ended(code, signal)
   local was_ready = self.client ~= nil
-  self.client, self.client_id, self.opening, self.early = nil, nil, false, {}
+  self.client, self.client_id, self.opening, self.early, self.sessions = nil, nil, false, {}, {}
   local pending = self.pending
   self.pending = {}
   local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
