@@ -70,7 +70,8 @@ async fn a_code_action_fixes_what_another_tool_found() {
     let screen = neovim.wait_for("Fix with Airlock").await;
     assert!(screen.contains("Explain with Airlock"), "{screen}");
     neovim.keep_picture("code-action");
-    let number = screen.lines().find_map(|line| line.split_once(": Fix with Airlock")).expect("a number").0.trim();
+    let number =
+        screen.lines().find_map(|line| line.split_once(": Fix with Airlock")).expect("a number").0.trim();
     neovim.press(&format!("{number}<CR>")).await;
     let screen = neovim.wait_for("It is fixed.").await;
     assert!(screen.contains("about src/main.rs, line 3"), "{screen}");

@@ -35,7 +35,9 @@ async fn an_answer_appears_as_it_arrives_with_its_tool_call_in_a_fold() {
             .more("**look** first.")
             .tool_use("toolu_1", "bash", json!({"command": "echo one; echo two"})),
     );
-    claude.push(Reply::says("There are").gate(&gates[1]).more(" two lines:\n\n```sh\nls\n```\n").usage(1200, 30));
+    claude.push(
+        Reply::says("There are").gate(&gates[1]).more(" two lines:\n\n```sh\nls\n```\n").usage(1200, 30),
+    );
     let options = NeovimOptions::new(&claude);
     let neovim = chatting(options).await;
     neovim.keep_picture("chat-empty");

@@ -47,7 +47,8 @@ async fn checkhealth_says_what_is_there_and_what_to_do() {
     neovim.command("checkhealth airlock").await;
     let screen = neovim.wait_for("the server runs").await;
     assert!(screen.contains("airlock 0."), "{screen}");
-    let report = neovim.lua_text("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
+    let report =
+        neovim.lua_text("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
     for expected in ["ANTHROPIC_API_KEY is set", "podman version", "Neovim 0.10", "lsp.log"] {
         assert!(report.contains(expected), "{expected} is not in\n{report}");
     }
@@ -77,12 +78,14 @@ async fn a_mistake_in_setup_is_named() {
 async fn the_statusline_tells_the_state_and_the_isolation() {
     let claude = ScriptedClaude::start().await;
     claude.push("Hello.");
-    let statusline = "vim.o.laststatus = 3; vim.o.statusline = \"<%{%v:lua.require'airlock'.statusline()%}>\"";
+    let statusline =
+        "vim.o.laststatus = 3; vim.o.statusline = \"<%{%v:lua.require'airlock'.statusline()%}>\"";
     let options = NeovimOptions::new(&claude).init(statusline);
     let neovim = Neovim::start(options).await;
     neovim.wait_for("<>").await;
     neovim.command("Airlock").await;
-    let ready = |screen: &str| screen.contains("<Airlock · container>") || screen.contains("<Airlock · microVM>");
+    let ready =
+        |screen: &str| screen.contains("<Airlock · container>") || screen.contains("<Airlock · microVM>");
     neovim.wait("a sandbox that is ready", ready).await;
     say(&neovim, "hi").await;
     neovim.wait_for("Hello.").await;

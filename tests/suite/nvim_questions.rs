@@ -76,12 +76,14 @@ fn hostile(neovim: &Neovim) {
     home.write("airlock", "#!/bin/sh\ntouch pwned-by-path\n");
     home.write("main.rs", "// vim: set makeprg=touch\\ pwned :\nfn main() {}\n");
     let airlock = home.workspace().join("airlock");
-    std::fs::set_permissions(airlock, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("our own file");
+    std::fs::set_permissions(airlock, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("our own file");
 }
 
 fn nothing_happened(neovim: &Neovim) {
     let names = std::fs::read_dir(neovim.home().workspace()).expect("a folder");
-    let pwned: Vec<_> = names.flatten().filter(|name| name.file_name().to_string_lossy().contains("pwned")).collect();
+    let pwned: Vec<_> =
+        names.flatten().filter(|name| name.file_name().to_string_lossy().contains("pwned")).collect();
     assert!(pwned.is_empty(), "{pwned:?}");
 }
 

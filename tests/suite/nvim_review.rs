@@ -33,7 +33,8 @@ async fn text_of(neovim: &Neovim) -> String {
 async fn one_hunk_is_accepted_and_undone_and_another_is_rejected() {
     let claude = ScriptedClaude::start().await;
     let neovim =
-        after(&claude, "sed -i 's/line 3$/LINE 3/; s/line 17$/LINE 17/' a.txt; echo 'echo hi' > .envrc").await;
+        after(&claude, "sed -i 's/line 3$/LINE 3/; s/line 17$/LINE 17/' a.txt; echo 'echo hi' > .envrc")
+            .await;
     neovim.command("AirlockChanges").await;
     let screen = neovim.wait_for("a.txt:17  modified, +1 -1").await;
     assert!(screen.contains(".envrc:1  created, +1 -0, PROTECTED"), "{screen}");
@@ -145,7 +146,9 @@ async fn what_was_typed_meanwhile_is_kept_and_a_stale_edit_is_refused() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_file_with_a_hostile_name_is_only_a_name() {
     let claude = ScriptedClaude::start().await;
-    let neovim = after(&claude, "echo x > '`touch pwned`'; echo y > '|!touch pwned'; echo z > '%{system(1)}.lua'").await;
+    let neovim =
+        after(&claude, "echo x > '`touch pwned`'; echo y > '|!touch pwned'; echo z > '%{system(1)}.lua'")
+            .await;
     neovim.command("AirlockChanges").await;
     neovim.wait_for("`touch pwned`:1  created").await;
     for _ in 0..3 {
@@ -153,10 +156,11 @@ async fn a_file_with_a_hostile_name_is_only_a_name() {
     }
     for name in ["`touch pwned`", "|!touch pwned", "%{system(1)}.lua"] {
         neovim.command("1wincmd w").await;
-        neovim.lua(&format!(
-            "require('airlock.diff').open(require('airlock.workspace').of_buffer(0).session, {name:?})"
-        ))
-        .await;
+        neovim
+            .lua(&format!(
+                "require('airlock.diff').open(require('airlock.workspace').of_buffer(0).session, {name:?})"
+            ))
+            .await;
         neovim.wait_for(&format!("{name} · yours")).await;
         neovim.command("tabclose").await;
         neovim.wait_until_gone(&format!("{name} · yours")).await;

@@ -87,7 +87,11 @@ async fn a_server_that_crashes_again_and_again_is_left_alone_and_one_that_never_
                  return w.client ~= nil and w.client.id ~= {last} and w.session.id ~= nil and not w.opening"
             ))
             .await;
-        last = neovim.lua("return require('airlock.workspace').of_buffer(0).client.id").await.as_u64().expect("an id");
+        last = neovim
+            .lua("return require('airlock.workspace').of_buffer(0).client.id")
+            .await
+            .as_u64()
+            .expect("an id");
         kill9(neovim.server_pid().await);
     }
     let screen = neovim.wait_for("is left alone").await;

@@ -37,7 +37,8 @@ pub struct NeovimOptions {
 impl NeovimOptions {
     /// In a home of its own; its Airlock talks to this Claude and has a real sandbox.
     pub fn new(claude: &ScriptedClaude) -> Self {
-        let environment = [("ANTHROPIC_BASE_URL", claude.base_url()), ("ANTHROPIC_API_KEY", "test-key".to_owned())];
+        let environment =
+            [("ANTHROPIC_BASE_URL", claude.base_url()), ("ANTHROPIC_API_KEY", "test-key".to_owned())];
         Self {
             home: Home::new(),
             environment: environment.map(|(name, value)| (name.to_owned(), value.into())).into(),
@@ -144,12 +145,8 @@ impl Neovim {
     /// Starts it, and waits until it takes keys.
     pub async fn start(options: NeovimOptions) -> Self {
         options.write_configuration();
-        let mut process = options
-            .command()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("Neovim starts");
+        let mut process =
+            options.command().stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("Neovim starts");
         let input = process.stdout.take().expect("it is piped");
         let output = process.stdin.take().expect("it is piped");
         let target = airlock_binary().parent().and_then(Path::parent).expect("it is in the target folder");

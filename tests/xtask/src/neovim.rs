@@ -45,7 +45,10 @@ fn unpack(root: &Path) -> Result<()> {
         .arg(root.join("usr/bin/nvim"))
         .arg("--version"))?;
     if !version.starts_with(VERSION) {
-        bail!("{SUITE} has another Neovim now than {VERSION}*: {}", version.lines().next().unwrap_or_default());
+        bail!(
+            "{SUITE} has another Neovim now than {VERSION}*: {}",
+            version.lines().next().unwrap_or_default()
+        );
     }
     Ok(())
 }
