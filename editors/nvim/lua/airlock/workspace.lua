@@ -12,10 +12,6 @@ local M = {}
 local all = {}
 local leaving = false
 
---- A server that crashes more often than this in this time is left alone.
-local CRASHES_MAX = 3
-local CRASHES_WITHIN_S = 60
-
 function M.all()
   return all
 end
@@ -38,6 +34,7 @@ local function at(root)
       pending = {},
       --- Updates of sessions that are being opened.
       early = {},
+      --- When the server crashed, in seconds.
       crashes = {},
     }, Workspace)
   return all[root]
@@ -272,90 +269,34 @@ function Workspace:close(session)
   end
 end
 
---- The server ended. Unless that was wanted it is started again, and the session goes on.
+--- The server ended, wanted or not.
 function Workspace:ended(code, signal)
   local was_ready = self.client ~= nil
   self.client, self.client_id, self.opening, self.early, self.sessions = nil, nil, false, {}, {}
   local pending = self.pending
   self.pending = {}
-  local how = signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
-  local failure = { message = ("Airlock's process ended (%s)"):format(how) }
+  local why = ("Airlock's process ended (%s)"):format(
+    signal ~= 0 and ("signal %d"):format(signal) or ("exit code %d"):format(code)
+  )
   require("airlock.permission").forget(self)
   for request in pairs(pending) do
-    request[1](failure)
+    request[1]({ message = why })
   end
   if leaving then
     return
   end
-  if not was_ready then
-    failure.message = ("%s before it was ready; its last words are in %s"):format(
-      failure.message,
-      vim.lsp.get_log_path()
-    )
-    return self:release_waiting(failure)
+  if was_ready then
+    return require("airlock.crash").recover(self, why)
   end
-  self:restart(failure.message)
+  local log = vim.lsp.get_log_path()
+  self:release_waiting({ message = ("%s before it was ready; its last words are in %s"):format(why, log) })
 end
 
-function Workspace:restart(why)
-  local now = vim.uv.now() / 1000
-  table.insert(self.crashes, now)
-  self.crashes = vim.tbl_filter(function(moment)
-    return now - moment < CRASHES_WITHIN_S
-  end, self.crashes)
-  local session = self.session
-  if session then
-    session:lost()
-  end
-  if #self.crashes > CRASHES_MAX then
-    local text = ("%s %d times in a minute and is left alone now. Its last words are in %s"):format(
-      why,
-      #self.crashes,
-      vim.lsp.get_log_path()
-    )
-    tell.error(text)
-    if session then
-      session.closed = true
-      session:notice("error", text)
-    end
-    return
-  end
-  self:start(function(failure)
-    if failure then
-      return tell.error(failure.message)
-    end
-    for _, buf in ipairs(vim.api.nvim_list_bufs()) do
-      if M.is_attachable(buf) and M.of_buffer(buf) == self then
-        self:attach(buf)
-      end
-    end
-    if session and session.id and not session.closed then
-      self:resume(session, why)
-    end
-  end)
-end
-
---- The same session in a new server. What was said is replayed into the same chat.
-function Workspace:resume(session, why)
-  session.conversation:clear()
-  session.replaying = true
-  session.after_replay = function()
-    session:notice("warning", why .. " and was started again. If an answer was in work, ask again")
-  end
-  self:open(session, "airlock/session/load", { sessionId = session.id }, function(failure)
-    if not failure then
-      return require("airlock.changes").count(session)
-    end
-    -- Where nothing was said yet, there is nothing to go on with.
-    session.replaying, session.after_replay = false, nil
-    self:open(session, "airlock/session/new", {}, function(again)
-      if again then
-        session.closed = true
-        return session:notice("error", again.message)
-      end
-      session:notice("warning", ("%s and was started again, with a new conversation (%s)"):format(why, failure.message))
-    end)
-  end)
+--- The files that are open here.
+function Workspace:files()
+  return vim.tbl_filter(function(buf)
+    return M.is_attachable(buf) and M.of_buffer(buf) == self
+  end, vim.api.nvim_list_bufs())
 end
 
 return M
