@@ -5,7 +5,7 @@ use airlock_tests::nvim::{Neovim, NeovimOptions};
 use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
 use pretty_assertions::assert_eq;
 
-fn kill9(pid: u64) {
+fn kill9(pid: u32) {
     let killed = std::process::Command::new("kill").args(["-9", &pid.to_string()]).status();
     assert!(killed.expect("kill starts").success());
 }
@@ -53,13 +53,13 @@ async fn a_crash_of_the_server_is_told_and_the_session_goes_on() {
     claude.push(Reply::says("Half an ans").silence());
     say(&neovim, "second").await;
     neovim.wait_for("Half an ans").await;
-    let before = neovim.server_pid().await;
+    let before = neovim.server_pid();
     kill9(before);
     let screen = neovim.wait_for("was started again").await;
     assert!(screen.contains("signal 9"), "{screen}");
     let screen = neovim.wait_for("Before the crash.").await;
     assert!(screen.contains("first") && !screen.contains("thinks"), "{screen}");
-    assert_ne!(neovim.server_pid().await, before);
+    assert_ne!(neovim.server_pid(), before);
     neovim.wait_for("1 change ").await;
     neovim.keep_picture("crash");
     claude.push("After the crash.");
@@ -92,7 +92,7 @@ async fn a_server_that_crashes_again_and_again_is_left_alone_and_one_that_never_
             .await
             .as_u64()
             .expect("an id");
-        kill9(neovim.server_pid().await);
+        kill9(neovim.server_pid());
     }
     let screen = neovim.wait_for("is left alone").await;
     assert!(screen.contains("lsp.log"), "{screen}");

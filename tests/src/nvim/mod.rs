@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 const COLUMNS: u64 = 110;
 const LINES: u64 = 34;
 
+/// How often something is looked at that tells nobody when it changes.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
 /// How to start one.
 #[derive(Clone)]
 pub struct NeovimOptions {
@@ -135,9 +138,15 @@ impl Drop for Neovim {
         if std::thread::panicking() {
             eprintln!("the screen:\n{}", self.screen());
         }
+        let servers = self.servers();
         // It fails only when the process is gone already.
         let _ = self.process.kill();
         let _ = self.process.wait();
+        // The home goes next, and a server that is about to end still needs it.
+        let since = Instant::now();
+        while servers.iter().any(|pid| is_server(*pid)) && since.elapsed() < deadline() {
+            std::thread::sleep(LOOK_AGAIN);
+        }
     }
 }
 
@@ -252,7 +261,6 @@ impl Neovim {
 
     /// Waits until Lua gives true. It is asked again when the screen changed, and now and then.
     pub async fn wait_for_lua(&self, code: &str) {
-        const LOOK_AGAIN: Duration = Duration::from_millis(50);
         let mut drawn = self.rpc.drawn();
         let looking = async {
             while self.lua(code).await != Value::Boolean(true) {
@@ -298,28 +306,39 @@ impl Neovim {
     }
 
     /// The process of the server that runs for this workspace.
-    pub async fn server_pid(&self) -> u64 {
+    pub fn server_pid(&self) -> u32 {
+        *self.servers().first().expect("a server runs")
+    }
+
+    /// The servers that it started and that still run.
+    fn servers(&self) -> Vec<u32> {
         let ours = self.process.id();
-        let children = std::fs::read_to_string(format!("/proc/{ours}/task/{ours}/children"));
-        let children = children.expect("a process has children");
-        let is_server = |pid: &&str| {
-            let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            String::from_utf8_lossy(&command).contains("airlock\0lsp")
-        };
-        let pid = children.split_whitespace().find(is_server).expect("a server runs");
-        pid.parse().expect("a number")
+        let children =
+            std::fs::read_to_string(format!("/proc/{ours}/task/{ours}/children")).unwrap_or_default();
+        let pids = children.split_whitespace().filter_map(|pid| pid.parse().ok());
+        pids.filter(|pid| is_server(*pid)).collect()
     }
 
     /// `:qa!`, and waits for the end.
     pub async fn quit(mut self) {
+        let servers = self.servers();
         self.press("<C-\\><C-n>:qa!<CR>").await;
         let ended = async {
             while self.process.try_wait().expect("a child of ours").is_none() {
-                tokio::time::sleep(Duration::from_millis(5)).await;
+                tokio::time::sleep(LOOK_AGAIN).await;
+            }
+            while servers.iter().any(|pid| is_server(*pid)) {
+                tokio::time::sleep(LOOK_AGAIN).await;
             }
         };
         if tokio::time::timeout(deadline(), ended).await.is_err() {
-            panic!("Neovim does not quit\n{}", self.screen());
+            panic!("Neovim does not quit, or its server does not\n{}", self.screen());
         }
     }
+}
+
+/// Whether a process is an Airlock that serves an editor.
+fn is_server(pid: u32) -> bool {
+    let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&command).contains("airlock\0lsp")
 }
