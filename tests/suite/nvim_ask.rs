@@ -80,7 +80,7 @@ async fn a_code_action_fixes_what_another_tool_found() {
 
     neovim.command("exe bufwinnr('main.rs') 'wincmd w'").await;
     neovim.press("2GV").await;
-    neovim.press(":lua vim.lsp.buf.code_action()<CR>").await;
+    neovim.press("<Cmd>lua vim.lsp.buf.code_action()<CR>").await;
     let screen = neovim.wait_for("Ask Airlock…").await;
     assert!(!screen.contains("Explain with Airlock"), "no diagnostic is on that line\n{screen}");
     neovim.press("1<CR>").await;

@@ -38,6 +38,7 @@ async fn one_hunk_is_accepted_and_undone_and_another_is_rejected() {
     neovim.command("AirlockChanges").await;
     let screen = neovim.wait_for("a.txt:17  modified, +1 -1").await;
     assert!(screen.contains(".envrc:1  created, +1 -0, PROTECTED"), "{screen}");
+    neovim.wait_for_lua("return vim.bo.buftype == 'quickfix'").await;
     neovim.press("/a.txt:17<CR>").await;
     let screen = neovim.wait_for("+LINE 17").await;
     assert!(screen.contains("hunk 2 of 2"), "{screen}");
@@ -62,6 +63,7 @@ async fn one_hunk_is_accepted_and_undone_and_another_is_rejected() {
     assert_eq!(std::fs::read_to_string(&on_disk).expect("a file"), accepted);
 
     neovim.command("AirlockChanges").await;
+    neovim.wait_for_lua("return vim.bo.buftype == 'quickfix'").await;
     neovim.press("/a.txt:3<CR>gr").await;
     neovim.wait_for("rejected: a.txt").await;
     neovim.wait_until_gone("a.txt:3 ").await;
@@ -106,7 +108,8 @@ async fn a_diff_shows_both_sides_and_takes_a_hunk() {
     neovim.wait_for("new.txt · yours").await;
     neovim.press("gA").await;
     neovim.wait_until_gone("new.txt · yours").await;
-    neovim.wait_for_lua("return vim.fn.getbufline('new.txt', 1)[1] == 'made'").await;
+    let made = std::fs::read_to_string(neovim.home().workspace().join("new.txt"));
+    assert_eq!(made.expect("it was not open, so it was written"), "made\n");
     neovim.quit().await;
     claude.finish();
 }

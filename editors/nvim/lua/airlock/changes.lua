@@ -47,10 +47,10 @@ local function label(change, hunk)
   local come, go = counts(hunk.text)
   local words = { change.kind, ("+%d -%d"):format(come, go) }
   if change.protected then
-    table.insert(words, "PROTECTED: may run something later")
+    table.insert(words, "PROTECTED")
   end
   if change.conflict then
-    table.insert(words, "CONFLICT: you changed the same lines")
+    table.insert(words, "CONFLICT")
   end
   if change.binary then
     words[2] = "binary"
@@ -185,7 +185,7 @@ local function map_keys(buf)
           return run(shown.workspace.session, data)
         elseif not M.is_current() then
           -- The window shows another list, in which the key means what it always did.
-          vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
+          vim.api.nvim_feedkeys(vim.keycode(key), "in", false)
         end
       end, { buffer = buf, nowait = true, desc = what })
     end

@@ -9,7 +9,7 @@ local Chat = {}
 Chat.__index = Chat
 
 function Chat.new(workspace)
-  local self = setmetatable({ workspace = workspace, window = nil, prompt_window = nil, bar = nil }, Chat)
+  local self = setmetatable({ workspace = workspace, window = nil, prompt_window = nil, bar = nil, hint = nil }, Chat)
   self.prompt = Prompt.new(workspace)
   return self
 end
@@ -73,7 +73,8 @@ function Chat:open()
     vim.api.nvim_win_set_buf(self.prompt_window, self.prompt:buffer())
     windows.set(self.prompt_window, windows.PLAIN)
     windows.set(self.prompt_window, { winfixheight = true, winfixbuf = true, linebreak = true })
-    windows.hint(self.prompt_window, Prompt.hint())
+    self.hint = nil
+    self:refresh()
     self:keep_height()
   end
   self:focus()
@@ -111,7 +112,7 @@ function Chat:show(session)
   vim.api.nvim_win_set_cursor(self.window, { vim.api.nvim_buf_line_count(buf), 0 })
 end
 
---- Writes the state above the conversation.
+--- Writes the state above the conversation, and what can be done above the prompt.
 function Chat:refresh()
   local session = self.workspace.session
   if not is_open(self.window) or not session then
@@ -121,6 +122,11 @@ function Chat:refresh()
   if bar ~= self.bar then
     self.bar = bar
     windows.set(self.window, { winbar = bar })
+  end
+  local hint = Prompt.hint(session)
+  if hint ~= self.hint and is_open(self.prompt_window) then
+    self.hint = hint
+    windows.hint(self.prompt_window, hint)
   end
 end
 

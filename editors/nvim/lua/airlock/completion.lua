@@ -88,7 +88,7 @@ function M.next(workspace)
     end
     vim.fn.complete(column, found)
   end
-  vim.api.nvim_feedkeys(vim.keycode("<C-n>"), "n", false)
+  vim.api.nvim_feedkeys(vim.keycode("<C-n>"), "in", false)
 end
 
 --- Offers completions as the user types, without choosing one.

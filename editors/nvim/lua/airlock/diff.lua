@@ -89,12 +89,24 @@ local function map_keys(view)
   vim.keymap.set("n", "q", vim.cmd.tabclose, { buffer = view.buf, nowait = true, desc = "Close the diff" })
 end
 
+--- The user's side. A file that is not there yet gets no buffer of its own: it would stand empty in the way when it is.
+local function own_buffer(file, change)
+  if change.kind == "created" and vim.fn.bufloaded(file) == 0 then
+    local empty = vim.api.nvim_create_buf(false, true)
+    vim.bo[empty].bufhidden = "wipe"
+    vim.bo[empty].modifiable = false
+    return empty
+  end
+  -- A name is a name here, whatever characters are in it.
+  local buf = vim.fn.bufadd(file)
+  vim.fn.bufload(buf)
+  vim.bo[buf].buflisted = true
+  return buf
+end
+
 local function show(session, change, hunk)
   local file = session.workspace.root .. "/" .. change.path
-  -- A name is a name here, whatever characters are in it.
-  local original = vim.fn.bufadd(file)
-  vim.fn.bufload(original)
-  vim.bo[original].buflisted = true
+  local original = own_buffer(file, change)
   vim.cmd.tabnew()
   vim.bo.bufhidden = "wipe"
   vim.api.nvim_win_set_buf(0, original)

@@ -10,9 +10,13 @@ function Prompt.new(workspace)
   return setmetatable({ workspace = workspace, buf = nil, said = {}, place = 0 }, Prompt)
 end
 
-function Prompt.hint()
+--- What the user can do now.
+function Prompt.hint(session)
   local function first(action)
     return options.keys(action)[1] or "-"
+  end
+  if session.turn then
+    return ("the agent is at work · %s stops it"):format(first("stop"))
   end
   return ("%s send · %s newline · /command · @file"):format(first("send"), first("newline"))
 end
@@ -46,13 +50,13 @@ function Prompt:map_keys()
     end
     -- With a completion chosen, the key takes it.
     if vim.fn.complete_info({ "selected" }).selected >= 0 then
-      return vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "n", false)
+      return vim.api.nvim_feedkeys(vim.keycode("<C-y>"), "in", false)
     end
     vim.fn.complete(vim.fn.col("."), {})
     self:send()
   end)
   map("i", "newline", "Begin a new line", function()
-    vim.api.nvim_feedkeys(vim.keycode("<CR>"), "n", false)
+    vim.api.nvim_feedkeys(vim.keycode("<CR>"), "in", false)
   end)
   map("i", "complete", "Complete a command or a file", function()
     completion.next(self.workspace)
@@ -98,7 +102,7 @@ end
 --- Brings back what was sent, or moves in the menu of completions where there is one.
 function Prompt:recall(step)
   if vim.fn.pumvisible() == 1 then
-    return vim.api.nvim_feedkeys(vim.keycode(step > 0 and "<C-p>" or "<C-n>"), "n", false)
+    return vim.api.nvim_feedkeys(vim.keycode(step > 0 and "<C-p>" or "<C-n>"), "in", false)
   end
   local place = self.place + step
   if place < 0 or place > #self.said then

@@ -54,7 +54,6 @@ function M.start(root, on)
     root_dir = root,
     workspace_folders = { { uri = vim.uri_from_fname(root), name = root } },
     capabilities = capabilities(),
-    flags = { debounce_text_changes = 50 },
     commands = code_actions.commands,
     handlers = {
       ["airlock/session/update"] = function(_, params)

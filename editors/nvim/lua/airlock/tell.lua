@@ -10,6 +10,13 @@ end
 local HIGHLIGHTS = { [vim.log.levels.WARN] = "WarningMsg", [vim.log.levels.ERROR] = "ErrorMsg" }
 
 local function tell(text, level)
+  -- In a moment: "-- INSERT --" would be written over it otherwise.
+  vim.schedule(function()
+    M.now(text, level)
+  end)
+end
+
+function M.now(text, level)
   text = "Airlock: " .. text:gsub("\n", " ")
   local room = vim.v.echospace
   if not is_neovims_own() or vim.fn.strdisplaywidth(text) <= room then

@@ -149,6 +149,8 @@ function Workspace:request(method, params, on_answer)
     end
     local client = self.client
     local sent
+    -- Neovim tells of changes to a document a little later. With a notification, any of them, it tells at once.
+    self:notify("$/setTrace", { value = "off" })
     if is_new_client() then
       sent = client:request(method, params, answered, 0)
     else
