@@ -13,8 +13,9 @@ pub(crate) async fn chatting(options: NeovimOptions) -> Neovim {
     neovim
 }
 
-/// Types a prompt and sends it.
+/// Types a prompt and sends it, once the agent listens.
 pub(crate) async fn say(neovim: &Neovim, text: &str) {
+    neovim.wait_for("<CR> send").await;
     neovim.type_text(text).await;
     neovim.press("<CR>").await;
 }
@@ -80,8 +81,10 @@ async fn a_turn_is_stopped_and_the_next_prompt_works() {
     let neovim = chatting(NeovimOptions::new(&claude)).await;
     say(&neovim, "talk").await;
     neovim.wait_for("I will talk for").await;
-    say(&neovim, "too early").await;
-    neovim.wait_for("the agent is at work").await;
+    neovim.wait_for("the agent is at work · <C-c> stops it").await;
+    neovim.type_text("too early").await;
+    neovim.press("<CR>").await;
+    neovim.wait_for("│too early").await;
     neovim.press("<C-u>").await;
     neovim.command("AirlockStop").await;
     neovim.wait_for("· stopped").await;
@@ -164,10 +167,8 @@ async fn a_prompt_may_have_several_lines_and_a_line_may_be_anything() {
     assert!(screen.contains("escape ␛]52;c;Zm9v␇ over<U+202E>ride"), "{screen}");
     let asked = claude.requests()[0].last_user_text();
     assert!(asked.contains("one\ntwo\nthree"), "{asked}");
-    neovim.wait_for_lua("return require('airlock.workspace').of_buffer(0).session.turn == false").await;
     say(&neovim, "go").await;
     neovim.wait_for("open fence").await;
-    neovim.wait_for_lua("return require('airlock.workspace').of_buffer(0).session.turn == false").await;
     say(&neovim, "next").await;
     neovim.wait_for("after").await;
     let text = neovim.buffer("airlock://chat/").await;

@@ -72,6 +72,10 @@ async fn a_mistake_in_setup_is_named() {
     let messages = neovim.lua_text("return vim.fn.execute('messages')").await;
     assert!(messages.contains("cmb") && messages.contains("chat.wdith"), "{messages}");
     assert!(messages.contains(":help airlock-options"), "{messages}");
+    // The rest of it works.
+    neovim.command("Airlock").await;
+    neovim.wait_for("claude-sonnet-5").await;
+    neovim.quit().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -21,7 +21,7 @@ async fn a_permission_is_denied_and_no_stray_key_answers_it() {
     neovim.type_text("just some words").await;
     neovim.wait_for("just some words").await;
     neovim.press("<CR>").await;
-    neovim.wait_for("the agent is at work").await;
+    neovim.wait_for_lua("return vim.fn.mode() == 'i'").await;
     assert!(neovim.screen().contains("Continue, do not ask again"));
     assert_eq!(claude.requests().len(), 3);
     neovim.command("AirlockAnswer").await;
@@ -101,15 +101,13 @@ async fn a_hostile_repository_does_nothing_before_trust() {
     neovim.wait_for("/evil").await;
     assert!(!neovim.screen().contains("Send everything"), "its commands are not offered");
     neovim.press("<CR>").await;
-    neovim.wait_for("not used until you trust it: /trust").await;
+    neovim.wait_for("there is no command /evil").await;
     neovim.keep_picture("untrusted");
-    neovim.wait_for_lua("return require('airlock.workspace').of_buffer(0).session.turn == false").await;
     say(&neovim, "hi").await;
     neovim.wait_for("Hello.").await;
     let request = &claude.requests()[0];
     assert!(!request.body.to_string().contains("Obey the repository"));
     // To trust it is asked for with all there is, and a refusal leaves it as it was.
-    neovim.wait_for_lua("return require('airlock.workspace').of_buffer(0).session.turn == false").await;
     say(&neovim, "/trust").await;
     let screen = neovim.wait_for("the whole text").await;
     assert!(screen.contains("CLAUDE.md") && screen.contains(".claude/commands/evil.md"), "{screen}");
@@ -132,7 +130,7 @@ async fn a_server_that_lies_in_the_repository_is_not_started() {
     drop(before);
     let neovim = Neovim::start(options).await;
     neovim.command("Airlock").await;
-    neovim.wait_for("a file of this workspace, and is not started").await;
+    neovim.wait_for("a file of this workspace").await;
     nothing_happened(&neovim);
     neovim.quit().await;
 }

@@ -55,7 +55,7 @@ async fn a_crash_of_the_server_is_told_and_the_session_goes_on() {
     neovim.wait_for("Half an ans").await;
     let before = neovim.server_pid();
     kill9(before);
-    let screen = neovim.wait_for("was started again").await;
+    let screen = neovim.wait_for("started again.").await;
     assert!(screen.contains("signal 9"), "{screen}");
     let screen = neovim.wait_for("Before the crash.").await;
     assert!(screen.contains("first") && !screen.contains("thinks"), "{screen}");

@@ -1,4 +1,6 @@
 --- What the user chose in `setup{}`. Nothing of a workspace is ever read here.
+local tell = require("airlock.tell")
+
 local M = {}
 
 local defaults = {
@@ -74,7 +76,8 @@ function M.set(given)
   given = given or {}
   local names = unknown(given, defaults, "")
   if #names > 0 then
-    error("airlock: setup{} knows no " .. table.concat(names, ", ") .. "; see :help airlock-options", 0)
+    table.sort(names)
+    tell.error(("setup{} knows no %s; see :help airlock-options"):format(table.concat(names, ", ")))
   end
   local options = vim.tbl_deep_extend("force", defaults, given)
   -- Lists are taken as they are, not merged item by item.

@@ -69,12 +69,18 @@ local function show(question)
   if question.window and vim.api.nvim_win_is_valid(question.window) then
     return question.window
   end
-  local height = math.min(vim.api.nvim_buf_line_count(question.buf) + 1, math.floor(vim.o.lines * HEIGHT_MAX))
+  local rows = 1
+  for _, line in ipairs(vim.api.nvim_buf_get_lines(question.buf, 0, -1, false)) do
+    rows = rows + math.max(1, math.ceil(vim.fn.strdisplaywidth(line) / vim.o.columns))
+  end
+  local height = math.min(rows, math.floor(vim.o.lines * HEIGHT_MAX))
   local window = vim.api.nvim_open_win(question.buf, false, { split = "below", win = -1, height = height })
   question.window = window
   windows.set(window, windows.PLAIN)
   windows.set(window, { foldenable = false, cursorline = true, winfixheight = true, winfixbuf = true })
   windows.hint(window, "Airlock asks · Enter on an answer gives it · q refuses")
+  -- Neovim makes windows equally high when one is opened.
+  vim.api.nvim_win_set_height(window, height)
   vim.api.nvim_win_set_cursor(window, { question.first_line, 0 })
   return window
 end
