@@ -17,9 +17,8 @@ local function crashes_lately(workspace)
 end
 
 local function give_up(session, why, times)
-  local log = vim.lsp.get_log_path()
-  local hint = ":AirlockSessions starts it again; its last words are in " .. log
-  local text = ("%s %d times in a minute and is left alone now. %s"):format(why, times, hint)
+  local hint = "It crashed %d times in a minute and is left alone now; :AirlockSessions starts it again"
+  local text = ("%s. %s"):format(why, hint:format(times))
   tell.error(text)
   if session then
     session.closed = true
@@ -32,7 +31,7 @@ local function resume(workspace, session, why)
   session.conversation:clear()
   session.replaying = true
   session.after_replay = function()
-    session:notice("warning", why .. " and was started again. If an answer was in work, ask again")
+    session:notice("warning", why .. ". It was started again. If an answer was in work, ask again")
   end
   -- Its updates come before the answer.
   workspace.sessions[session.id] = session
@@ -47,7 +46,7 @@ local function resume(workspace, session, why)
         session.closed = true
         return session:notice("error", again.message)
       end
-      local text = "%s and was started again, with a new conversation (%s)"
+      local text = "%s. It was started again, with a new conversation (%s)"
       session:notice("warning", text:format(why, failure.message))
     end)
   end)

@@ -12,8 +12,9 @@ function M.new(draw)
 
   local function run()
     asked = false
+    local more = draw()
     last = vim.uv.hrtime()
-    if draw() then
+    if more then
       ask()
     end
   end

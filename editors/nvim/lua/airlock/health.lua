@@ -69,7 +69,6 @@ local function check_sessions()
   if not any then
     health.info("no server runs; one starts with the first file, or with :Airlock")
   end
-  health.info("the server's log: " .. vim.lsp.get_log_path())
 end
 
 function M.check()

@@ -12,6 +12,12 @@ local LINKS = {
   AirlockQuestion = "WarningMsg",
   AirlockOption = "Identifier",
   AirlockHint = "Comment",
+  AirlockHeading = "Title",
+  AirlockCode = "String",
+  AirlockOutput = "Normal",
+  AirlockStrong = "@markup.strong",
+  AirlockEmphasis = "@markup.italic",
+  AirlockBullet = "Special",
 }
 
 function M.set()

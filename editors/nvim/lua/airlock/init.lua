@@ -31,6 +31,7 @@ function M.setup(options)
   end
   require("airlock.options").set(options)
   require("airlock.highlights").set()
+  require("airlock.colours").start()
   require("airlock.commands").define()
   attach_files()
 end

@@ -147,28 +147,12 @@ function M.focus()
   end
 end
 
---- The server takes a question back. It names it by a number that Neovim keeps to itself; with several open, the one
---- that is meant is known by its session, see below.
-function M.withdrawn(workspace)
-  local own = vim.tbl_filter(function(question)
-    return question.workspace == workspace
-  end, questions)
-  if #own == 1 then
-    M.answer(own[1], nil)
-  end
-end
-
---- A session that goes on waits for no answer any more.
-function M.moved_on(session, update)
-  local question = M.of(session)
-  if not question then
-    return
-  end
-  local ended = update.status == "completed" or update.status == "failed"
-  local of_call = update.kind == "tool_call_update" and update.toolCallId == question.params.toolCallId and ended
-  local speaks = update.kind == "agent_message_chunk" or update.kind == "agent_thought_chunk"
-  if of_call or speaks or update.kind == "turn_end" then
-    M.answer(question, nil)
+--- The server takes a question back.
+function M.withdrawn(workspace, id)
+  for _, question in ipairs(vim.list_slice(questions)) do
+    if question.workspace == workspace and question.params.requestId == id then
+      M.answer(question, nil)
+    end
   end
 end
 

@@ -2,6 +2,7 @@
 local code_actions = require("airlock.code_actions")
 local edits = require("airlock.edits")
 local options = require("airlock.options")
+local transport = require("airlock.transport")
 
 local M = {}
 
@@ -30,7 +31,8 @@ local function capabilities()
   return wanted
 end
 
---- Starts it. `on` has update(params), permission(params), withdrawn(), ready(client), ended(code, signal).
+--- Starts it. `on` has update(params), permission(params), withdrawn(id), ready(client) and
+--- ended(code, signal, last_words).
 --- Gives the client's id, or nil and why not.
 function M.start(root, on)
   local program, missing = M.program(root)
@@ -38,17 +40,15 @@ function M.start(root, on)
     return nil, missing
   end
   local command = vim.list_extend({ program }, options.get().cmd, 2)
-  local exit = { code = 0, signal = 0 }
   local config = {
     name = "airlock",
     cmd = function(dispatchers)
-      local told_of_exit = dispatchers.on_exit
-      dispatchers.on_exit = function(code, signal)
-        exit = { code = code, signal = signal }
+      local place = { cwd = root, env = options.get().env }
+      local rpc = transport.start(command, place, dispatchers, function(code, signal, last_words)
         -- Neovim would tell of a crash in a message that waits for Enter. We start the server again instead.
-        told_of_exit(0, 0)
-      end
-      local rpc = vim.lsp.rpc.start(command, dispatchers, { cwd = root, env = options.get().env })
+        dispatchers.on_exit(0, 0)
+        on.ended(code, signal, last_words)
+      end)
       return code_actions.with_all_diagnostics(rpc)
     end,
     root_dir = root,
@@ -62,18 +62,13 @@ function M.start(root, on)
       ["airlock/permission"] = function(_, params)
         return on.permission(params)
       end,
-      ["$/cancelRequest"] = function()
-        on.withdrawn()
+      ["$/cancelRequest"] = function(_, params)
+        on.withdrawn(params.id)
       end,
       ["workspace/applyEdit"] = edits.apply,
     },
     on_init = function(client)
       on.ready(client)
-    end,
-    on_exit = function()
-      vim.schedule(function()
-        on.ended(exit.code, exit.signal)
-      end)
     end,
   }
   local ok, id, failure = pcall(function()

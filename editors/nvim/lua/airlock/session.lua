@@ -52,7 +52,6 @@ function Session:take(update)
     update.kind = "expansion"
   end
   self.conversation:push(update)
-  require("airlock.permission").moved_on(self, update)
 end
 
 function Session:take_usage(update)

@@ -1,5 +1,6 @@
 --- The text of a conversation: blocks of lines in a buffer. Changes gather here, and `write` brings all of them into
 --- the buffer at once: the lines between the first and the last changed one.
+local colours = require("airlock.colours")
 local folds = require("airlock.folds")
 
 local Transcript = {}
@@ -12,6 +13,8 @@ function Transcript.new()
   return setmetatable({
     lines = {},
     blocks = {},
+    --- For the colours: the code fence that is open behind each line.
+    fences = {},
     --- The first line that differs from the buffer, and how many at the end do not.
     dirty = nil,
     clean_tail = 0,
@@ -37,12 +40,12 @@ function Transcript:buffer()
   vim.bo[buf].undolevels = -1
   vim.bo[buf].modifiable = false
   vim.bo[buf].filetype = "airlock"
-  -- Not the parser for markdown: it takes a tenth of a second for each piece that is added to a long conversation.
-  vim.bo[buf].syntax = "markdown"
+  colours.add(buf, self)
   vim.api.nvim_create_autocmd("BufWipeout", {
     buffer = buf,
     callback = function()
       by_buffer[buf] = nil
+      colours.remove(buf)
     end,
   })
   self.written, self.dirty, self.clean_tail = 0, 1, 0
@@ -233,6 +236,9 @@ function Transcript:write()
   local following, open = windows_at_the_end(buf), folds.open_ones(buf, folded(touched))
   local new = {}
   table.move(self.lines, from, to, 1, new)
+  for number = #self.fences, from, -1 do
+    self.fences[number] = nil
+  end
   -- An empty buffer has one line, which is not ours.
   local old_end = self.written == 0 and -1 or self.written - tail
   vim.bo[buf].modifiable = true

@@ -1,4 +1,5 @@
 --- A workspace folder: its server, which is started again when it crashes, and the session that is open in it.
+local neutral = require("airlock.neutral")
 local options = require("airlock.options")
 local server = require("airlock.server")
 local Session = require("airlock.session")
@@ -104,15 +105,15 @@ function Workspace:start(on_ready)
     permission = function(params)
       return require("airlock.permission").ask(self, params)
     end,
-    withdrawn = function()
-      require("airlock.permission").withdrawn(self)
+    withdrawn = function(id)
+      require("airlock.permission").withdrawn(self, id)
     end,
     ready = function(client)
       self.client = client
       self:release_waiting()
     end,
-    ended = function(code, signal)
-      self:ended(code, signal)
+    ended = function(code, signal, last_words)
+      self:ended(code, signal, last_words)
     end,
   })
   self.client_id = id
@@ -272,7 +273,7 @@ function Workspace:close(session)
 end
 
 --- The server ended, wanted or not.
-function Workspace:ended(code, signal)
+function Workspace:ended(code, signal, last_words)
   local was_ready = self.client ~= nil
   self.client, self.client_id, self.opening, self.early, self.sessions = nil, nil, false, {}, {}
   local pending = self.pending
@@ -287,11 +288,13 @@ function Workspace:ended(code, signal)
   if leaving then
     return
   end
+  if last_words ~= "" then
+    why = ("%s, saying: %s"):format(why, neutral.text(last_words))
+  end
   if was_ready then
     return require("airlock.crash").recover(self, why)
   end
-  local log = vim.lsp.get_log_path()
-  self:release_waiting({ message = ("%s before it was ready; its last words are in %s"):format(why, log) })
+  self:release_waiting({ message = why })
 end
 
 --- The files that are open here.
