@@ -94,8 +94,12 @@ async fn a_server_that_crashes_again_and_again_is_left_alone_and_one_that_never_
             .expect("an id");
         kill9(neovim.server_pid());
     }
-    let screen = neovim.wait_for("left alone").await;
-    assert!(screen.contains("4 times") && screen.contains(":AirlockSessions"), "{screen}");
+    neovim.wait_for("left alone").await;
+    let text = neovim.buffer("airlock://chat/").await;
+    assert!(
+        text.contains("4 times in a minute") && text.contains(":AirlockSessions starts it again"),
+        "{text}"
+    );
     neovim.quit().await;
 
     let neovim = Neovim::start(NeovimOptions::new(&claude).setup("cmd = { 'no-such-airlock', 'lsp' }")).await;

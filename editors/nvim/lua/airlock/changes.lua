@@ -67,7 +67,7 @@ local function entries(workspace, changes)
         filename = workspace.root .. "/" .. change.path,
         lnum = math.max(1, hunk.oldStart),
         text = label(change, hunk),
-        user_data = { path = change.path, hunk = hunk, number = number, of = #change.hunks },
+        user_data = { path = change.path, kind = change.kind, hunk = hunk, number = number, of = #change.hunks },
       })
     end
   end
@@ -177,17 +177,20 @@ function M.preview()
 end
 
 local function map_keys(buf)
+  local function map_key(key, what, run)
+    vim.keymap.set("n", key, function()
+      local data = M.is_current() and entry()
+      if data then
+        return run(shown.workspace.session, data)
+      elseif not M.is_current() then
+        -- The window shows another list, in which the key means what it always did.
+        vim.api.nvim_feedkeys(vim.keycode(key), "in", false)
+      end
+    end, { buffer = buf, nowait = true, desc = what })
+  end
   local function map(action, what, run)
     for _, key in ipairs(options.keys(action)) do
-      vim.keymap.set("n", key, function()
-        local data = M.is_current() and entry()
-        if data then
-          return run(shown.workspace.session, data)
-        elseif not M.is_current() then
-          -- The window shows another list, in which the key means what it always did.
-          vim.api.nvim_feedkeys(vim.keycode(key), "in", false)
-        end
-      end, { buffer = buf, nowait = true, desc = what })
+      map_key(key, what, run)
     end
   end
   map("accept", "Accept this hunk", function(session, data)
@@ -202,8 +205,16 @@ local function map_keys(buf)
   map("reject_file", "Reject this file", function(session, data)
     M.decide(session, "reject", { paths = { data.path } })
   end)
-  map("diff", "Show the file's changes side by side", function(session, data)
+  local function diff(session, data)
     require("airlock.diff").open(session, data.path, data.hunk)
+  end
+  map("diff", "Show the file's changes side by side", diff)
+  -- To go to a file that is not there yet would open an empty one under its name.
+  map_key("<CR>", "Go to the place in the file", function(session, data)
+    if data.kind == "created" then
+      return diff(session, data)
+    end
+    vim.cmd("normal! \r")
   end)
 end
 

@@ -115,8 +115,10 @@ function M.follow(buf, workspace)
         return
       end
       local column, found = at_cursor(workspace)
-      if column then
+      if #found > 0 then
         vim.fn.complete(column, found)
+      elseif vim.fn.pumvisible() == 1 then
+        vim.fn.complete(vim.fn.col("."), {})
       end
     end,
   })

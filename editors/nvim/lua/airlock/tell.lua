@@ -18,8 +18,13 @@ end
 
 function M.now(text, level)
   text = "Airlock: " .. text:gsub("\n", " ")
+  if not is_neovims_own() then
+    return vim.notify(text, level)
+  end
+  -- What a menu left on the last lines would make two of this one.
+  vim.cmd.redraw()
   local room = vim.v.echospace
-  if not is_neovims_own() or vim.fn.strdisplaywidth(text) <= room then
+  if vim.fn.strdisplaywidth(text) <= room then
     return vim.notify(text, level)
   end
   local short = text
