@@ -8,10 +8,10 @@ const SOURCE: &str = "fn main() {\n    let naïve = \"✓ 日本\";\n    let unu
 async fn with_source(claude: &ScriptedClaude) -> Neovim {
     let options = NeovimOptions::new(claude)
         .without_sandbox()
+        .write("src/main.rs", SOURCE)
+        .file("src/main.rs")
         .init("vim.keymap.set({ 'n', 'x' }, 'gz', '<Plug>(airlock-ask)')");
     let neovim = Neovim::start(options).await;
-    neovim.home().write("src/main.rs", SOURCE);
-    neovim.command("edit src/main.rs").await;
     neovim.wait_for("let unused").await;
     neovim.wait_for_lua("return #vim.lsp.get_clients({ bufnr = 0, name = 'airlock' }) == 1").await;
     neovim

@@ -14,9 +14,7 @@ const FRAME_NS: f64 = 15e6;
 
 /// A Neovim with the chat and a file, in which the times of all writes to the chat are noted.
 async fn watched(options: NeovimOptions) -> Neovim {
-    let neovim = Neovim::start(options).await;
-    neovim.home().write("a.txt", "");
-    neovim.command("edit a.txt").await;
+    let neovim = Neovim::start(options.write("a.txt", "").file("a.txt")).await;
     neovim.command("Airlock").await;
     neovim.wait_for("claude-sonnet-5").await;
     neovim

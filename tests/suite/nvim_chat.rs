@@ -39,7 +39,8 @@ async fn an_answer_appears_as_it_arrives_with_its_tool_call_in_a_fold() {
     claude.push(
         Reply::says("There are").gate(&gates[1]).more(" two lines:\n\n```sh\nls\n```\n").usage(1200, 30),
     );
-    let options = NeovimOptions::new(&claude);
+    let source = "/// The names of the files here.\nfn names() -> Vec<String> {\n    todo!()\n}\n";
+    let options = NeovimOptions::new(&claude).write("src/names.rs", source).file("src/names.rs");
     let neovim = chatting(options).await;
     neovim.keep_picture("chat-empty");
     say(&neovim, "what is here?").await;
@@ -108,11 +109,7 @@ async fn commands_and_files_are_completed() {
     let claude = ScriptedClaude::start().await;
     claude.push("Blue.");
     let options = NeovimOptions::new(&claude).without_sandbox();
-    let neovim = Neovim::start(options).await;
-    neovim.home().write("notes/plan.md", "Paint it blue.");
-    neovim.home().write("notes/.hidden", "");
-    neovim.command("Airlock").await;
-    neovim.wait_for("claude-sonnet-5").await;
+    let neovim = chatting(options.write("notes/plan.md", "Paint it blue.").write("notes/.hidden", "")).await;
     neovim.type_text("/s").await;
     let screen = neovim.wait_for("List the conversations").await;
     assert!(!screen.contains("Summarise"), "{screen}");

@@ -1,6 +1,7 @@
 //! Questions of the agent in Neovim, and a repository that wants too much.
 
 use crate::nvim_chat::{bash, chatting, say};
+use airlock_tests::editor::Home;
 use airlock_tests::nvim::{Neovim, NeovimOptions};
 use airlock_tests::scripted_claude::ScriptedClaude;
 
@@ -62,8 +63,8 @@ async fn a_permission_is_given_and_a_question_whose_turn_ended_goes_away() {
 }
 
 /// A workspace that carries all that an editor or an agent might obey.
-fn hostile(neovim: &Neovim) {
-    let home = neovim.home();
+fn hostile() -> Home {
+    let home = Home::new();
     let trap = "os.execute('touch pwned-by-lua')";
     home.write(".nvim.lua", trap);
     home.write(".exrc", "silent !touch pwned-by-exrc");
@@ -78,6 +79,7 @@ fn hostile(neovim: &Neovim) {
     let airlock = home.workspace().join("airlock");
     std::fs::set_permissions(airlock, std::os::unix::fs::PermissionsExt::from_mode(0o755))
         .expect("our own file");
+    home
 }
 
 fn nothing_happened(neovim: &Neovim) {
@@ -90,10 +92,7 @@ fn nothing_happened(neovim: &Neovim) {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_hostile_repository_does_nothing_before_trust() {
     let claude = ScriptedClaude::start().await;
-    let options = NeovimOptions::new(&claude).file("main.rs");
-    let before = Neovim::start(options.clone()).await;
-    hostile(&before);
-    drop(before);
+    let options = NeovimOptions::new(&claude).home(&hostile()).file("main.rs");
     claude.push("Hello.");
     let neovim = chatting(options).await;
     neovim.wait_for("until you trust it").await;
@@ -124,10 +123,8 @@ async fn a_hostile_repository_does_nothing_before_trust() {
 async fn a_server_that_lies_in_the_repository_is_not_started() {
     let claude = ScriptedClaude::start().await;
     let path = format!(".:{}", std::env::var("PATH").expect("a PATH"));
-    let options = NeovimOptions::new(&claude).setup("cmd = { 'airlock', 'lsp' }").env("PATH", path);
-    let before = Neovim::start(options.clone()).await;
-    hostile(&before);
-    drop(before);
+    let options = NeovimOptions::new(&claude).home(&hostile());
+    let options = options.setup("cmd = { 'airlock', 'lsp' }").env("PATH", path);
     let neovim = Neovim::start(options).await;
     neovim.command("Airlock").await;
     neovim.wait_for("a file of this workspace").await;

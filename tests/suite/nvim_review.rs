@@ -12,10 +12,8 @@ fn numbered(from: usize, to: usize) -> String {
 /// A Neovim with `a.txt` open, in which the agent has run a command.
 async fn after(claude: &ScriptedClaude, command: &str) -> Neovim {
     claude.push(bash("toolu_1", command)).push("Changed.");
-    let options = NeovimOptions::new(claude);
+    let options = NeovimOptions::new(claude).write("a.txt", &numbered(1, 20)).file("a.txt");
     let neovim = Neovim::start(options).await;
-    neovim.home().write("a.txt", &numbered(1, 20));
-    neovim.command("edit a.txt").await;
     neovim.wait_for("line 20").await;
     neovim.command("Airlock").await;
     neovim.wait_for("claude-sonnet-5").await;

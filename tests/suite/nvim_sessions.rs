@@ -42,9 +42,7 @@ async fn an_earlier_conversation_is_opened_again_with_all_that_was_said() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_crash_of_the_server_is_told_and_the_session_goes_on() {
     let claude = ScriptedClaude::start().await;
-    let options = NeovimOptions::new(&claude).file("a.txt");
-    let options_home = Neovim::start(options.clone()).await.home().clone();
-    options_home.write("a.txt", "hello\n");
+    let options = NeovimOptions::new(&claude).write("a.txt", "hello\n").file("a.txt");
     claude.push(bash("toolu_1", "echo changed > a.txt")).push("Before the crash.");
     let neovim = chatting(options).await;
     say(&neovim, "first").await;
@@ -113,10 +111,8 @@ async fn a_server_that_crashes_again_and_again_is_left_alone_and_one_that_never_
 #[tokio::test(flavor = "multi_thread")]
 async fn two_editors_on_one_workspace_do_not_cross() {
     let claude = ScriptedClaude::start().await;
-    let one = NeovimOptions::new(&claude).file("a.txt");
+    let one = NeovimOptions::new(&claude).write("a.txt", "one\ntwo\nthree\n").file("a.txt");
     let first = Neovim::start(one.clone()).await;
-    first.home().write("a.txt", "one\ntwo\nthree\n");
-    first.command("edit! a.txt").await;
     let second = Neovim::start(one).await;
     for neovim in [&first, &second] {
         neovim.command("Airlock").await;

@@ -80,6 +80,12 @@ impl NeovimOptions {
         self
     }
 
+    /// Writes a file of the workspace.
+    pub fn write(self, path: &str, text: &str) -> Self {
+        self.home.write(path, text);
+        self
+    }
+
     /// Opens a file of the workspace at the start.
     pub fn file(mut self, path: &str) -> Self {
         self.files.push(path.to_owned());

@@ -78,24 +78,24 @@ local function words(update)
   return table.concat(update.pieces or {})
 end
 
---- The block that the speaker goes on in; another speaker begins a new one under a heading.
-function Conversation:speech(speaker, kind)
-  local last = self.transcript:last()
-  if last and last.kind == kind and self.speaker == speaker then
-    return last
-  end
+--- Another speaker begins under a heading.
+function Conversation:head(speaker)
   if self.speaker ~= speaker then
     self.speaker = speaker
-    local block = self.transcript:open(kind, { header = "## " .. speaker, highlight = "AirlockSpeaker" })
-    self.transcript:append(block, "\n")
-    return block
+    self.transcript:open("heading", { header = "## " .. speaker, highlight = "AirlockSpeaker" })
   end
-  return self.transcript:open(kind, {})
+end
+
+--- The block of text that a speaker goes on in.
+function Conversation:speech(speaker)
+  self:head(speaker)
+  local last = self.transcript:last()
+  return last.kind == "text" and last or self.transcript:open("text", {})
 end
 
 function Conversation:show_user_message(update)
   self.speaker = nil
-  local block = self:speech("You", "user")
+  local block = self:speech("You")
   self.transcript:append(block, neutral.text(words(update)) .. "\n")
   if update.about then
     self.transcript:append(block, "\n*" .. neutral.line(update.about) .. "*\n")
@@ -114,13 +114,11 @@ function Conversation:show_expansion(update)
 end
 
 function Conversation:show_agent_message_chunk(update)
-  self.transcript:append(self:speech("Airlock", "agent"), neutral.text(words(update)))
+  self.transcript:append(self:speech("Airlock"), neutral.text(words(update)))
 end
 
 function Conversation:show_agent_thought_chunk(update)
-  if self.speaker ~= "Airlock" then
-    self:speech("Airlock", "agent")
-  end
+  self:head("Airlock")
   local block = self.transcript:last()
   if not block or block.kind ~= "thought" then
     block = self.transcript:open("thought", {
@@ -158,9 +156,7 @@ local function header(call)
 end
 
 function Conversation:show_tool_call(update)
-  if self.speaker ~= "Airlock" then
-    self:speech("Airlock", "agent")
-  end
+  self:head("Airlock")
   local call = { title = neutral.line(update.title), status = "pending", lines = 0, begun = vim.uv.hrtime() }
   call.block = self.transcript:open("tool", {
     header = header(call),

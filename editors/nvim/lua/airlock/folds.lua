@@ -37,25 +37,18 @@ end
 
 local function fold(block, is_open)
   local first, last = block.first, block.first + block.count - 1
-  unfold(first)
-  unfold(last)
   vim.cmd(("%d,%dfold"):format(first, last))
   if is_open then
     vim.cmd(("%dfoldopen"):format(first))
   end
 end
 
---- Folds these blocks in every window, closed unless they are in `open`. Together they were in lines up to `last`.
-function M.make(buf, blocks, open, last)
-  if #blocks == 0 then
-    return
-  end
+--- Folds these blocks, which are all in the lines from `from` to `to`, in every window: closed unless they are in `open`.
+function M.make(buf, blocks, open, from, to)
   in_windows(buf, function(window)
-    -- Folds stay where they are when the lines below them become others, so those of several blocks may be anywhere.
-    if #blocks > 1 then
-      for line = blocks[#blocks].first, last do
-        unfold(line)
-      end
+    -- Folds stay, or go astray, when the lines below them become others.
+    for line = from, to do
+      unfold(line)
     end
     for _, block in ipairs(blocks) do
       fold(block, open[window] ~= nil and open[window][block] == true)

@@ -232,7 +232,9 @@ function Transcript:write()
   end
   local from, tail = self.dirty, math.min(self.clean_tail, #self.lines - self.dirty + 1)
   local to = #self.lines - tail
-  local touched = self:blocks_in(from, to)
+  -- A fold beside what changes may be moved by it.
+  local fold_from, fold_to = math.max(1, from - 2), math.min(#self.lines, to + 2)
+  local touched = self:blocks_in(fold_from, fold_to)
   local following, open = windows_at_the_end(buf), folds.open_ones(buf, folded(touched))
   local new = {}
   table.move(self.lines, from, to, 1, new)
@@ -247,7 +249,7 @@ function Transcript:write()
   vim.bo[buf].modified = false
   self.written, self.dirty, self.clean_tail = #self.lines, nil, 0
   self:paint(touched)
-  folds.make(buf, folded(touched), open, to)
+  folds.make(buf, folded(touched), open, fold_from, fold_to)
   for _, window in ipairs(following) do
     vim.api.nvim_win_set_cursor(window, { math.max(1, #self.lines), 0 })
   end
@@ -256,7 +258,7 @@ end
 --- Folds everything, in a window that did not show it before.
 function Transcript:fold_all()
   local blocks = folded(self:blocks_in(1, #self.lines))
-  folds.make(self.buf, blocks, folds.open_ones(self.buf, blocks), #self.lines)
+  folds.make(self.buf, blocks, folds.open_ones(self.buf, blocks), 1, #self.lines)
 end
 
 return Transcript
