@@ -61,6 +61,15 @@ async fn an_answer_appears_as_it_arrives_with_its_tool_call_in_a_fold() {
     let screen = neovim.wait_for("tokens").await;
     assert!(screen.contains("container") || screen.contains("microVM"), "the isolation is shown\n{screen}");
 
+    let closed = "return table.concat(vim.api.nvim_win_call(require('airlock.workspace').of_buffer(0).chat.window, \
+                  function() local closed = {} for line = 1, vim.fn.line('$') do \
+                  if vim.fn.foldclosed(line) == line then table.insert(closed, vim.fn.getline(line)) end end \
+                  return closed end), '|')";
+    let closed = neovim.lua_text(closed).await;
+    let (thought, call) = closed.split_once('|').expect("two folds");
+    assert_eq!(thought, "✻ thought");
+    assert!(call.starts_with("✓ $ echo one") && !call.contains('|'), "{closed}");
+
     // A person opens the fold.
     neovim.press("<Esc><C-w>k").await;
     neovim.press("/echo one<CR>zo").await;

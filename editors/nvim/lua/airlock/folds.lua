@@ -43,7 +43,7 @@ local function fold(block, is_open)
   end
 end
 
---- Folds these blocks, which are all in the lines from `from` to `to`, in every window: closed unless they are in `open`.
+--- Folds these blocks, all of them in the lines from `from` to `to`, in every window: closed unless they are in `open`.
 function M.make(buf, blocks, open, from, to)
   in_windows(buf, function(window)
     -- Folds stay, or go astray, when the lines below them become others.
