@@ -48,10 +48,11 @@ fn run(picture: &mut String, screen: &Screen, row: usize, start: usize, cells: &
             "<rect x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{CELL_HEIGHT}\" fill=\"#{background:06x}\"/>"
         );
     }
-    let text: String = cells.iter().map(|cell| cell.text.as_str()).collect();
-    if text.trim().is_empty() {
+    // A wide character has two cells, so what is shown is counted in cells.
+    let Some(last) = cells.iter().rposition(|cell| cell.text != " ") else {
         return;
-    }
+    };
+    let text: String = cells[..=last].iter().map(|cell| cell.text.as_str()).collect();
     let mut style = String::new();
     for (is, words) in [
         (look.bold, " font-weight=\"bold\""),
@@ -61,8 +62,8 @@ fn run(picture: &mut String, screen: &Screen, row: usize, start: usize, cells: &
         style.push_str(if is { words } else { "" });
     }
     let foot = y + CELL_HEIGHT - FOOT;
-    let text = text.trim_end().replace('&', "&amp;").replace('<', "&lt;");
-    let shown = text.replace("&amp;", "&").replace("&lt;", "<").chars().count() as f64 * CELL_WIDTH;
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    let shown = (last + 1) as f64 * CELL_WIDTH;
     let _ = writeln!(
         picture,
         "<text x=\"{x}\" y=\"{foot}\" textLength=\"{shown}\" fill=\"#{foreground:06x}\"{style}>{text}</text>"

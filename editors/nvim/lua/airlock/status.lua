@@ -8,7 +8,7 @@ local ISOLATION = { microvm = "microVM", container = "container" }
 local function isolation(session)
   local sandbox = session.sandbox
   if not sandbox then
-    return "no sandbox yet"
+    return "no sandbox"
   end
   if sandbox.state == "ready" then
     return ISOLATION[sandbox.isolation] or "sandbox"
