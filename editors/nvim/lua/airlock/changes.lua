@@ -8,9 +8,11 @@ local workspaces = require("airlock.workspace")
 local M = {}
 
 local TITLE = "Airlock: changes to review"
+--- How much of a hunk's first line stands in the list.
+local LABEL_MAX_BYTES = 200
 
 --- The quickfix list that is ours, and what it was made from.
-local shown = { id = nil, workspace = nil }
+local shown = { id = nil, workspace = nil, entries = {} }
 
 --- What the server lists. `on_list(failure, changes)`.
 function M.fetch(session, on_list)
@@ -34,18 +36,8 @@ function M.count(session)
   end)
 end
 
-local function counts(text)
-  local come, go = 0, 0
-  for line in text:gmatch("[^\n]+") do
-    come = come + (line:sub(1, 1) == "+" and 1 or 0)
-    go = go + (line:sub(1, 1) == "-" and 1 or 0)
-  end
-  return come, go
-end
-
 local function label(change, hunk)
-  local come, go = counts(hunk.text)
-  local words = { change.kind, ("+%d -%d"):format(come, go) }
+  local words = { change.kind, ("+%d -%d"):format(hunk.newLines, hunk.oldLines) }
   if change.protected then
     table.insert(words, "PROTECTED")
   end
@@ -55,43 +47,49 @@ local function label(change, hunk)
   if change.binary then
     words[2] = "binary"
   end
-  local first = neutral.line(hunk.text:match("^[^\n]*") or "")
+  local first = neutral.line(hunk.text:match("^[^\n]*"):sub(1, LABEL_MAX_BYTES))
   return table.concat(words, ", ") .. "  " .. first
 end
 
-local function entries(workspace, changes)
-  local items = {}
+--- What stands in the list: a hunk with its file.
+local function entries(changes)
+  local all = {}
   for _, change in ipairs(changes) do
     for number, hunk in ipairs(change.hunks) do
-      table.insert(items, {
-        filename = workspace.root .. "/" .. change.path,
-        lnum = math.max(1, hunk.oldStart),
-        text = label(change, hunk),
-        user_data = { path = change.path, kind = change.kind, hunk = hunk, number = number, of = #change.hunks },
-      })
+      table.insert(all, { change = change, hunk = hunk, number = number, path = change.path })
     end
   end
-  return items
+  return all
+end
+
+local function items(workspace, all)
+  return vim.tbl_map(function(data)
+    return {
+      filename = workspace.root .. "/" .. data.path,
+      lnum = math.max(1, data.hunk.oldStart),
+      text = label(data.change, data.hunk),
+    }
+  end, all)
 end
 
 --- 'quickfixtextfunc'
 function M.text(info)
-  local list = vim.fn.getqflist({ id = info.id, items = 0 }).items
   local lines = {}
+  local list = vim.fn.getqflist({ id = info.id, items = 0 }).items
   for index = info.start_idx, info.end_idx do
-    local item = list[index]
-    local data = type(item.user_data) == "table" and item.user_data or {}
-    local path = neutral.line(data.path or vim.fn.bufname(item.bufnr))
-    table.insert(lines, ("%s:%d  %s"):format(path, item.lnum, item.text))
+    local data = shown.entries[index]
+    table.insert(lines, ("%s:%d  %s"):format(neutral.line(data.path), list[index].lnum, list[index].text))
   end
   return lines
 end
 
 --- Fills the list; where it is ours already, in place.
 local function fill(workspace, result)
+  local all = entries(result.changes)
+  shown.entries = all
   local what = {
     title = TITLE,
-    items = entries(workspace, result.changes),
+    items = items(workspace, all),
     quickfixtextfunc = "v:lua.require'airlock.changes'.text",
     context = { airlock = true },
   }
@@ -112,9 +110,7 @@ end
 
 --- The entry under the cursor of the list.
 local function entry()
-  local items = vim.fn.getqflist({ id = shown.id, items = 0 }).items
-  local item = items[vim.fn.line(".")]
-  return item and item.user_data
+  return shown.entries[vim.fn.line(".")]
 end
 
 --- Accepts or rejects; `selection` has hunks or paths, or nothing for all.
@@ -211,7 +207,7 @@ local function map_keys(buf)
   map("diff", "Show the file's changes side by side", diff)
   -- To go to a file that is not there yet would open an empty one under its name.
   map_key("<CR>", "Go to the place in the file", function(session, data)
-    if data.kind == "created" then
+    if data.change.kind == "created" then
       return diff(session, data)
     end
     vim.cmd("normal! \r")

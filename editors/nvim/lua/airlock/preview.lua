@@ -4,6 +4,9 @@ local windows = require("airlock.window")
 
 local M = {}
 
+--- More of a hunk is read in a diff.
+local SHOWN_MAX_BYTES = 64 * 1024
+
 local state = { buf = nil, window = nil }
 
 local function buffer()
@@ -47,11 +50,17 @@ function M.show(list, data)
     return close()
   end
   open(list)
-  local lines = vim.split(neutral.text(data.hunk.text):gsub("\n$", ""), "\n", { plain = true })
+  local text = data.hunk.text
+  local is_cut = #text > SHOWN_MAX_BYTES
+  local lines = vim.split(neutral.text(text:sub(1, SHOWN_MAX_BYTES)):gsub("\n$", ""), "\n", { plain = true })
+  if is_cut then
+    table.insert(lines, "… there is more: gd shows all of it")
+  end
   vim.bo[state.buf].modifiable = true
   vim.api.nvim_buf_set_lines(state.buf, 0, -1, false, lines)
   vim.bo[state.buf].modifiable = false
-  local title = ("%s · hunk %d of %d · ga accept · gr reject · gd diff"):format(data.path, data.number, data.of)
+  local where = ("%s · hunk %d of %d"):format(data.path, data.number, #data.change.hunks)
+  local title = where .. " · ga accept · gr reject · gd diff"
   windows.hint(state.window, title)
   vim.api.nvim_win_set_cursor(state.window, { 1, 0 })
 end
