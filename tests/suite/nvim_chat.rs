@@ -87,28 +87,39 @@ async fn a_turn_is_stopped_and_the_next_prompt_works() {
     let claude = ScriptedClaude::start().await;
     claude.push(Reply::says("I will talk for").silence());
     claude.push(bash("toolu_1", "echo begun; sleep 600"));
-    claude.push("Back again.");
+    let gate = Gate::new();
+    claude.push(Reply::says("Back again").gate(&gate).more(".")).push("That was all.");
     let neovim = chatting(NeovimOptions::new(&claude)).await;
     say(&neovim, "talk").await;
     neovim.wait_for("I will talk for").await;
     neovim.wait_for("the agent is at work · <C-c> stops it").await;
     neovim.type_text("too early").await;
     neovim.press("<CR>").await;
-    neovim.wait_for("│too early").await;
-    neovim.press("<C-u>").await;
+    neovim.wait_for("your question waits").await;
     neovim.command("AirlockStop").await;
     neovim.wait_for("· stopped").await;
     claude.wait_for_hangups(1).await;
     neovim.keep_picture("chat-stopped");
+    // What waited was not sent, and is not lost.
+    neovim.press("i<C-p>").await;
+    neovim.wait_for_lua("return vim.api.nvim_get_current_line() == 'too early'").await;
+    neovim.press("<C-u>").await;
 
-    neovim.press("i").await;
     say(&neovim, "work").await;
     neovim.wait_for("works: $ echo begun").await;
     // The key, while something is written.
     neovim.press("<C-c>").await;
     neovim.wait_for("✗ $ echo begun; sleep 600").await;
     say(&neovim, "and now?").await;
-    neovim.wait_for("Back again.").await;
+    neovim.wait_for("Back again").await;
+    // The next one may be sent before this one is done.
+    neovim.type_text("and then?").await;
+    neovim.press("<CR>").await;
+    neovim.wait_for("your question waits").await;
+    gate.open();
+    neovim.wait_for("That was all.").await;
+    let asked = claude.requests().pop().expect("a request").last_user_text();
+    assert!(asked.contains("and then?"), "{asked}");
     neovim.quit().await;
     claude.finish();
 }

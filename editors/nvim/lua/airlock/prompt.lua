@@ -15,7 +15,9 @@ function Prompt.hint(session)
   local function first(action)
     return options.keys(action)[1] or "-"
   end
-  if session.turn then
+  if session.next_turn then
+    return ("your question waits · %s stops the agent"):format(first("stop"))
+  elseif session.turn then
     return ("the agent is at work · %s stops it"):format(first("stop"))
   end
   return ("%s send · %s newline · /command · @file"):format(first("send"), first("newline"))
@@ -93,10 +95,17 @@ function Prompt:send()
     return
   end
   if self.workspace:ensure_session():prompt(text) then
-    table.insert(self.said, text)
-    self.place = 0
+    self:remember(text)
     self:set_text("")
   end
+end
+
+--- Keeps a text to be brought back.
+function Prompt:remember(text)
+  if self.said[#self.said] ~= text then
+    table.insert(self.said, text)
+  end
+  self.place = 0
 end
 
 --- Brings back what was sent, or moves in the menu of completions where there is one.

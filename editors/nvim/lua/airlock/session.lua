@@ -23,8 +23,9 @@ function Session.new(workspace)
     --- Updates tell what was said before, not what happens.
     replaying = false,
     after_replay = nil,
-    --- What was asked before the session was ready.
+    --- What was asked before the session was ready, and what while a turn was in work.
     waiting_turn = nil,
+    next_turn = nil,
     closed = false,
   }, Session)
   self.conversation = Conversation.new(status.redraw)
@@ -95,6 +96,9 @@ end
 
 function Session:take_turn_end()
   self.turn, self.tool = false, nil
+  vim.schedule(function()
+    self:begin_next()
+  end)
   if self.changes_are_news then
     self.changes_are_news = false
     local count, files = self.changes.count, self.changes.files
@@ -129,9 +133,13 @@ function Session:begin_turn(text, about, request)
     tell.warning("this session has ended. :AirlockNew begins another one")
     return false
   end
-  if self.turn then
-    tell.warning("the agent is at work. :AirlockStop stops it")
+  if self.turn and self.next_turn then
+    tell.warning("the agent is at work, and a question waits for it already")
     return false
+  elseif self.turn then
+    self.next_turn = { text = text, about = about, request = request }
+    status.redraw()
+    return true
   end
   self.turn = true
   self.waiting_turn = { text = text, about = about, request = request }
@@ -157,10 +165,28 @@ function Session:send_waiting()
   end)
 end
 
+--- Asks what was asked while the turn before was in work.
+function Session:begin_next()
+  local turn = self.next_turn
+  if turn and not self.turn and not self.closed then
+    self.next_turn = nil
+    self:begin_turn(turn.text, turn.about, turn.request)
+  end
+end
+
+--- What waited is not asked any more, but not lost either.
+function Session:drop_next()
+  if self.next_turn and self.workspace.chat then
+    self.workspace.chat.prompt:remember(self.next_turn.text)
+  end
+  self.next_turn = nil
+end
+
 function Session:stop()
   if not self.turn then
     return false
   end
+  self:drop_next()
   if self.waiting_turn then
     self.waiting_turn, self.turn = nil, false
   elseif self.id then
@@ -171,6 +197,7 @@ end
 
 --- The server is gone, and what was in work with it.
 function Session:lost()
+  self:drop_next()
   self.turn, self.tool, self.sandbox, self.waiting_turn = false, nil, nil, nil
   self.conversation:push({ kind = "turn_end" })
 end
