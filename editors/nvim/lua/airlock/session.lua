@@ -27,6 +27,8 @@ function Session.new(workspace)
     waiting_turn = nil,
     next_turn = nil,
     closed = false,
+    --- The turn in work is the session's last.
+    quits = false,
   }, Session)
   self.conversation = Conversation.new(status.redraw)
   return self
@@ -96,6 +98,8 @@ end
 
 function Session:take_turn_end()
   self.turn, self.tool = false, nil
+  -- The server closes it; the next prompt begins another one.
+  self.closed = self.closed or self.quits
   vim.schedule(function()
     self:begin_next()
   end)
@@ -155,6 +159,7 @@ function Session:send_waiting()
   end
   self.waiting_turn = nil
   self.conversation:push({ kind = "user_message", text = turn.text, about = turn.about })
+  self.quits = turn.text:find("^/quit%s*$") ~= nil
   local method, params = turn.request(self.id)
   self.workspace:request(method, params, function(failure)
     if failure then

@@ -285,7 +285,12 @@ function Workspace:ended(code, signal, last_words)
   for request in pairs(pending) do
     request[1]({ message = why })
   end
-  if leaving then
+  local was_wanted = was_ready and code == 0 and signal == 0
+  if was_wanted and self.session then
+    self.session:lost()
+    self.session.closed = true
+  end
+  if leaving or was_wanted then
     return
   end
   if last_words ~= "" then
