@@ -43,6 +43,7 @@ mod nvim_help;
 mod nvim_questions;
 mod nvim_review;
 mod nvim_sessions;
+mod nvim_transcript;
 mod odd_workspaces;
 mod official_sdk;
 mod order;
