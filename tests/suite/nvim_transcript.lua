@@ -1,5 +1,5 @@
--- Changes a transcript at random, as updates of parallel tool calls do, and compares it with its buffer after each write.
--- Gives what differs first, or nothing.
+-- Changes a transcript at random, as updates of parallel tool calls do, and compares it with its buffer after each
+-- write. Gives what differs first, or nothing.
 local Transcript = require("airlock.transcript")
 math.randomseed(42)
 
