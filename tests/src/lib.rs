@@ -12,6 +12,7 @@ pub mod editor;
 pub mod guests;
 pub mod image;
 pub mod lab;
+pub mod nvim;
 pub mod ordinary_user;
 pub mod plugin_desk;
 pub mod sandbox_desk;

@@ -1,7 +1,7 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
-use crate::lab;
+use crate::{lab, neovim};
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
@@ -27,6 +27,7 @@ pub(crate) fn set_up() -> Result<()> {
     tmux()?;
     git()?;
     podman()?;
+    neovim::set_up()?;
     lab::set_up()
 }
 

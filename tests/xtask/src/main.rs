@@ -7,6 +7,7 @@
 mod bench_command;
 mod components;
 mod lab;
+mod neovim;
 mod test_command;
 
 use clap::{Parser, Subcommand};

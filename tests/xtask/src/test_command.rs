@@ -1,9 +1,9 @@
 //! `cargo xtask test`: format, lints, docs, and every test of both workspaces, counted in one closing line.
 
-use crate::{cargo, components};
+use crate::{cargo, components, repository};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 #[derive(Default)]
@@ -26,6 +26,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         let doc = ["doc", "--workspace", "--no-deps", "--quiet", "--document-private-items"];
         check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
         check_plugins(&mut tally)?;
+        let mut luacheck = Command::new("luacheck");
+        luacheck.current_dir(repository().join("editors/nvim")).args(["--quiet", "lua"]);
+        count("lua", &mut luacheck, &mut tally)?;
     }
     test(&[], filter, &mut tally)?;
     test(&PLUGINS, filter, &mut tally)?;
@@ -48,8 +51,12 @@ fn check_plugins(tally: &mut Tally) -> Result<()> {
 
 /// A step that is one check, counted as one test.
 fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &mut Tally) -> Result<()> {
+    count(name, cargo().args(arguments).envs(environment.iter().copied()), tally)
+}
+
+fn count(name: &str, command: &mut Command, tally: &mut Tally) -> Result<()> {
     let start = Instant::now();
-    let status = cargo().args(arguments).envs(environment.iter().copied()).status()?;
+    let status = command.status()?;
     let verdict = if status.success() { "ok" } else { "FAILED" };
     println!("{name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f32());
     if status.success() {

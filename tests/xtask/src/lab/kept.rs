@@ -8,53 +8,53 @@ use std::path::{Path, PathBuf};
 const MARKER: &str = ".made-from";
 
 /// Such a folder.
-pub(super) struct Kept {
+pub(crate) struct Kept {
     folder: PathBuf,
     unfinished: PathBuf,
     recipe: String,
 }
 
 /// Waits until nobody else builds here. The lock ends with the file.
-pub(super) fn lock(folder: &Path) -> Result<File> {
+pub(crate) fn lock(folder: &Path) -> Result<File> {
     let file = File::create(folder.join(".lock"))?;
     file.lock().with_context(|| format!("{} cannot be locked", folder.display()))?;
     Ok(file)
 }
 
 impl Kept {
-    pub(super) fn new(parent: &Path, name: &str, recipe: String) -> Self {
+    pub(crate) fn new(parent: &Path, name: &str, recipe: String) -> Self {
         Self { folder: parent.join(name), unfinished: parent.join(format!("{name}.unfinished")), recipe }
     }
 
-    pub(super) fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         std::fs::read_to_string(self.folder.join(MARKER)).is_ok_and(|made_from| made_from == self.recipe)
     }
 
-    pub(super) fn folder(&self) -> &Path {
+    pub(crate) fn folder(&self) -> &Path {
         &self.folder
     }
 
     /// Where it is made until it is whole.
-    pub(super) fn unfinished(&self) -> &Path {
+    pub(crate) fn unfinished(&self) -> &Path {
         &self.unfinished
     }
 
     /// Begins anew, in an empty folder.
-    pub(super) fn begin(&self) -> Result<PathBuf> {
+    pub(crate) fn begin(&self) -> Result<PathBuf> {
         remove(&self.unfinished)?;
         std::fs::create_dir_all(&self.unfinished)?;
         Ok(self.unfinished.clone())
     }
 
     /// It is whole.
-    pub(super) fn finish(&self) -> Result<()> {
+    pub(crate) fn finish(&self) -> Result<()> {
         std::fs::write(self.unfinished.join(MARKER), &self.recipe)?;
         remove(&self.folder)?;
         std::fs::rename(&self.unfinished, &self.folder)?;
         Ok(())
     }
 
-    pub(super) fn make(&self, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
+    pub(crate) fn make(&self, build: impl FnOnce(&Path) -> Result<()>) -> Result<()> {
         build(&self.begin()?)?;
         self.finish()
     }

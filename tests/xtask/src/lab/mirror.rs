@@ -4,7 +4,7 @@ use anyhow::{Context, Result};
 use std::path::Path;
 
 /// Its address, without a slash at the end.
-pub(super) fn configured() -> Result<String> {
+pub(crate) fn configured() -> Result<String> {
     let folder = Path::new("/etc/apt/sources.list.d");
     let entries =
         std::fs::read_dir(folder).map(|entries| entries.flatten().collect()).unwrap_or_else(|_| vec![]);

@@ -6,10 +6,10 @@
 //! | krun, libkrun and its kernel, shared by all suites | `krun` |
 //! | a disk and a kernel for each suite | `suite`; `init.sh` is what runs there first |
 
-mod kept;
+pub(crate) mod kept;
 mod krun;
-mod mirror;
-mod step;
+pub(crate) mod mirror;
+pub(crate) mod step;
 mod suite;
 
 use crate::components::{apt, cache};

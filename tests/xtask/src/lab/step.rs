@@ -8,7 +8,7 @@ use std::process::Command;
 const SAID_MAX_LINES: usize = 30;
 
 /// Runs a program to its end, and gives what it wrote to stdout.
-pub(super) fn run(command: &mut Command) -> Result<String> {
+pub(crate) fn run(command: &mut Command) -> Result<String> {
     let program = command.get_program().to_string_lossy().into_owned();
     let output = command
         .stdin(std::process::Stdio::null())
@@ -25,7 +25,7 @@ pub(super) fn run(command: &mut Command) -> Result<String> {
 }
 
 /// Downloads a file of the Debian mirror as apt does, with its proxies, and refuses any other content.
-pub(super) fn download(mirror: &str, path: &str, sha256: &str, to: &Path) -> Result<()> {
+pub(crate) fn download(mirror: &str, path: &str, sha256: &str, to: &Path) -> Result<()> {
     run(Command::new("/usr/lib/apt/apt-helper")
         .arg("download-file")
         .arg(format!("{mirror}/{path}"))

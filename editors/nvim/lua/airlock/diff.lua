@@ -1,0 +1,152 @@
+--- A file beside what the agent makes of it, in a tab of their own.
+local changes = require("airlock.changes")
+local neutral = require("airlock.neutral")
+local options = require("airlock.options")
+local tell = require("airlock.tell")
+local window = require("airlock.window")
+
+local M = {}
+
+local function find(result, path)
+  for _, change in ipairs(result.changes) do
+    if change.path == path then
+      return change
+    end
+  end
+end
+
+--- The hunk at a line of the proposed text.
+local function hunk_at(change, line)
+  for _, hunk in ipairs(change.hunks) do
+    -- Where lines only go, the place is the line before.
+    local first, last = hunk.newStart, hunk.newStart + math.max(hunk.newLines, 1) - 1
+    if line >= first and line <= last then
+      return hunk
+    end
+  end
+  local nearest
+  for _, hunk in ipairs(change.hunks) do
+    if not nearest or math.abs(hunk.newStart - line) < math.abs(nearest.newStart - line) then
+      nearest = hunk
+    end
+  end
+  return nearest and math.abs(nearest.newStart - line) <= 1 and nearest or nil
+end
+
+local function set_lines(buf, text)
+  local lines = vim.split(text:gsub("\n$", ""), "\n", { plain = true })
+  vim.bo[buf].modifiable = true
+  vim.api.nvim_buf_set_lines(buf, 0, -1, false, lines)
+  vim.bo[buf].modifiable = false
+end
+
+--- What is left of the change is shown, and nothing when nothing is.
+local function refresh(view)
+  changes.fetch(view.session, function(failure, result)
+    if failure or not vim.api.nvim_buf_is_valid(view.buf) then
+      return
+    end
+    view.change = find(result, view.path)
+    if not view.change then
+      if vim.api.nvim_tabpage_is_valid(view.tab) and #vim.api.nvim_list_tabpages() > 1 then
+        vim.cmd.tabclose({ vim.api.nvim_tabpage_get_number(view.tab) })
+      end
+      return
+    end
+    set_lines(view.buf, view.change.proposed or "")
+    vim.cmd.diffupdate()
+  end)
+end
+
+local function map_keys(view)
+  local function map(action, what, run)
+    for _, key in ipairs(options.keys(action)) do
+      vim.keymap.set("n", key, run, { buffer = view.buf, nowait = true, desc = what })
+    end
+  end
+  local function decide(verb)
+    return function()
+      local hunk = hunk_at(view.change, vim.fn.line("."))
+      if not hunk then
+        return tell.info("there is no change at this line; ]c goes to the next one")
+      end
+      changes.decide(view.session, verb, { hunks = { hunk.id } }, function()
+        refresh(view)
+      end)
+    end
+  end
+  local function decide_file(verb)
+    return function()
+      changes.decide(view.session, verb, { paths = { view.path } }, function()
+        refresh(view)
+      end)
+    end
+  end
+  map("accept", "Accept the hunk at the cursor", decide("accept"))
+  map("reject", "Reject the hunk at the cursor", decide("reject"))
+  map("accept_file", "Accept the whole file", decide_file("accept"))
+  map("reject_file", "Reject the whole file", decide_file("reject"))
+  vim.keymap.set("n", "q", vim.cmd.tabclose, { buffer = view.buf, nowait = true, desc = "Close the diff" })
+end
+
+--- The user's side. A file that is not there yet gets no buffer of its own: it would stand empty in the way when it is.
+local function own_buffer(file, change)
+  if change.kind == "created" and vim.fn.bufloaded(file) == 0 then
+    local empty = vim.api.nvim_create_buf(false, true)
+    vim.bo[empty].bufhidden = "wipe"
+    vim.bo[empty].modifiable = false
+    return empty
+  end
+  -- A name is a name here, whatever characters are in it.
+  local buf = vim.fn.bufadd(file)
+  vim.fn.bufload(buf)
+  vim.bo[buf].buflisted = true
+  return buf
+end
+
+local function show(session, change, hunk)
+  local file = session.workspace.root .. "/" .. change.path
+  local original = own_buffer(file, change)
+  vim.cmd.tabnew()
+  vim.bo.bufhidden = "wipe"
+  vim.api.nvim_win_set_buf(0, original)
+  vim.cmd.diffthis()
+  window.hint(0, change.path .. " · yours")
+  local buf = vim.api.nvim_create_buf(false, true)
+  vim.bo[buf].bufhidden = "wipe"
+  vim.api.nvim_buf_set_name(buf, ("airlock://proposed/%d/%s"):format(buf, change.path))
+  set_lines(buf, change.proposed or "")
+  local beside = vim.api.nvim_open_win(buf, true, { split = "right", win = 0 })
+  local filetype = vim.filetype.match({ filename = file, buf = original })
+  if filetype then
+    vim.bo[buf].syntax = filetype
+  end
+  vim.cmd.diffthis()
+  window.hint(beside, "the agent's · ga accept · gr reject · ]c next · q close")
+  local view =
+    { session = session, path = change.path, change = change, buf = buf, tab = vim.api.nvim_get_current_tabpage() }
+  map_keys(view)
+  local line = hunk and hunk.newStart or (change.hunks[1] and change.hunks[1].newStart) or 1
+  local last = vim.api.nvim_buf_line_count(buf)
+  vim.api.nvim_win_set_cursor(beside, { math.max(1, math.min(line, last)), 0 })
+end
+
+--- Opens it for one file; `hunk` says where to look first.
+function M.open(session, path, hunk)
+  changes.fetch(session, function(failure, result)
+    if failure then
+      return tell.error(failure.message)
+    end
+    local change = find(result, path) or (path == nil and result.changes[1])
+    if not change then
+      local what = path and ("the agent changed nothing in %s"):format(path) or "nothing waits for review"
+      return tell.info(neutral.line(what))
+    end
+    if change.binary then
+      return tell.info(("%s is no text; gA accepts it, gR rejects it"):format(neutral.line(change.path)))
+    end
+    show(session, change, hunk)
+  end)
+end
+
+return M
