@@ -16,6 +16,7 @@ mod compaction;
 mod custom_commands;
 mod cuts;
 mod desk;
+mod doctor;
 mod documents;
 mod editor_laws;
 mod editor_process;

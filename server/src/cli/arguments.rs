@@ -32,6 +32,8 @@ pub enum Command {
     Chat(ChatArguments),
     /// Go through what the agent changed, file by file and hunk by hunk
     Review(ReviewArguments),
+    /// See whether everything is there that Airlock needs, and start a sandbox to prove it
+    Doctor,
 }
 
 /// `airlock review`.

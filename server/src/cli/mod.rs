@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
+//! | `doctor` | says what is there and what is missing |
 //! | `review` | goes through the changes of a session that was kept |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
 //! | `line_editor`, `keys`, `completion` | what the user types |
@@ -20,6 +21,7 @@ mod banner;
 mod calls;
 mod chat;
 mod completion;
+mod doctor;
 mod excerpt;
 mod exit;
 mod interactive;
@@ -70,6 +72,7 @@ pub fn start(arguments: Arguments) -> Exit {
             },
             Command::Chat(arguments) => chat::run(environment, arguments).await,
             Command::Review(arguments) => review::run(environment, arguments).await,
+            Command::Doctor => doctor::run(&environment).await,
         }
     });
     // A thread may be waiting for input that never comes.
