@@ -15,3 +15,4 @@ pub mod sandbox_desk;
 pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod terminal;
+pub mod vscode;

@@ -58,5 +58,8 @@ mod the_key;
 mod tool_output;
 mod trust;
 mod turns;
+mod vscode_conversation;
+mod vscode_hostile;
+mod vscode_review;
 mod workbench;
 mod world;

@@ -1,9 +1,9 @@
 //! `cargo xtask test`: format, lints, docs, and every test of the workspace, counted in one closing line.
 
-use crate::{cargo, components};
+use crate::{cargo, components, vscode};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 #[derive(Default)]
@@ -22,6 +22,9 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         check("lints", &clippy, &[], &mut tally)?;
         let doc = ["doc", "--workspace", "--no-deps", "--quiet", "--document-private-items"];
         check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
+        for (name, mut command) in vscode::checks()? {
+            run_check(name, &mut command, &mut tally)?;
+        }
     }
     test(filter, &mut tally)?;
     println!("{} passed, {} failed", tally.passed, tally.failed);
@@ -30,8 +33,12 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
 
 /// A step that is one check, counted as one test.
 fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &mut Tally) -> Result<()> {
+    run_check(name, cargo().args(arguments).envs(environment.iter().copied()), tally)
+}
+
+fn run_check(name: &str, command: &mut Command, tally: &mut Tally) -> Result<()> {
     let start = Instant::now();
-    let status = cargo().args(arguments).envs(environment.iter().copied()).status()?;
+    let status = command.status()?;
     let verdict = if status.success() { "ok" } else { "FAILED" };
     println!("{name} ... {verdict} ({:.1} s)", start.elapsed().as_secs_f32());
     if status.success() {
