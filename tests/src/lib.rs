@@ -19,3 +19,4 @@ pub mod sandbox_desk;
 pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod terminal;
+pub mod vscode;

@@ -28,7 +28,9 @@ async fn an_unknown_model_is_named_and_another_can_be_chosen() {
     let updates = editor.turn(&session, "hi").await;
     let why = error_of(&updates);
     assert!(why.contains("claude-nonsense-9") && why.contains("/model NAME"), "{why}");
-    editor.turn(&session, "/model claude-haiku-4-5").await;
+    let updates = editor.turn(&session, "/model claude-haiku-4-5").await;
+    let told = updates.iter().find(|update| update["kind"] == "model").expect("the model is told");
+    assert_eq!(told["model"], "claude-haiku-4-5");
     assert_eq!(agent_text(&editor.turn(&session, "hi again").await), "hello");
     editor.shutdown().await;
     claude.finish();

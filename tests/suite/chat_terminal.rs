@@ -199,7 +199,7 @@ async fn permission_is_asked_in_the_terminal() {
     assert!(screen.contains("● $ ls\n  there is no sandbox"), "{screen}");
     let question = "? The agent made the same call 3 times with the same result. Go on?
   │ $ ls
-  │ {\"command\":\"ls\"}
+  │ command: ls
   1) Continue
   2) Continue, do not ask again
   3) Stop

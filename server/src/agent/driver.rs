@@ -2,6 +2,7 @@
 
 use super::compaction::{Compactor, Summarised};
 use super::history::{Entry, Saved};
+use super::in_words::in_words;
 use super::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use super::plugin_work::consent;
 use super::session::{Session, State, TurnOver};
@@ -238,7 +239,7 @@ impl<'a> Driver<'a> {
                 "The agent made the same call {} times with the same result. Go on?",
                 repeated.times
             ),
-            detail: format!("{}\n{}", repeated.call.title, repeated.call.input),
+            detail: format!("{}\n{}", repeated.call.title, in_words(&repeated.call.input)),
             options: vec![
                 option("continue", "Continue", PermissionKind::AllowOnce),
                 option("continue_session", "Continue, do not ask again", PermissionKind::AllowSession),

@@ -5,6 +5,7 @@ mod compaction;
 mod driver;
 mod git_work;
 pub mod history;
+mod in_words;
 pub mod outbox;
 pub mod permission;
 mod plugin_work;

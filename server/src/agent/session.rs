@@ -292,8 +292,11 @@ impl Session {
     }
 
     pub(super) fn set_model(&self, state: &mut State, model: &str) {
-        model.clone_into(&mut self.facts().model);
+        let before = std::mem::replace(&mut self.facts().model, model.to_owned());
         model.clone_into(&mut state.model);
+        if before != model {
+            self.outbox.push(Update::Model { model: model.to_owned() });
+        }
     }
 
     /// Whether that is another number of changes than the one told last, which it then is.

@@ -49,6 +49,11 @@ pub enum Update {
         /// All of them.
         commands: Vec<CommandInfo>,
     },
+    /// Another model answers from now on.
+    Model {
+        /// Which one.
+        model: String,
+    },
     /// Something that the user should know.
     Notice {
         /// How bad it is.

@@ -35,6 +35,8 @@ pub enum Command {
     Review(ReviewArguments),
     /// Try, install and look at plugins, and say what they may do
     Plugin(PluginArguments),
+    /// See whether everything is there that Airlock needs, and start a sandbox to prove it
+    Doctor,
 }
 
 /// `airlock review`.

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
+//! | `doctor` | says what is there and what is missing |
 //! | `review` | goes through the changes of a session that was kept |
 //! | `plugin`, `authoring` | plugins from the command line: for those who use them, for those who write them |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
@@ -22,6 +23,7 @@ mod banner;
 mod calls;
 mod chat;
 mod completion;
+mod doctor;
 mod excerpt;
 mod exit;
 mod interactive;
@@ -75,6 +77,7 @@ pub fn start(arguments: Arguments) -> Exit {
             Command::Chat(arguments) => chat::run(environment, arguments).await,
             Command::Review(arguments) => review::run(environment, arguments).await,
             Command::Plugin(arguments) => plugin::run(environment, arguments).await,
+            Command::Doctor => doctor::run(&environment).await,
         }
     });
     // A thread may be waiting for input that never comes.

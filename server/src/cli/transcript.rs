@@ -88,7 +88,9 @@ impl Transcript {
                 let detail = detail.as_ref().map(|detail| format!(": {detail}")).unwrap_or_default();
                 self.note(NoticeLevel::Info, &(words::sandbox(*state, *isolation) + &detail))
             }
-            Update::Changes { count: 0, .. } | Update::Commands { .. } => String::new(),
+            Update::Changes { count: 0, .. } | Update::Commands { .. } | Update::Model { .. } => {
+                String::new()
+            }
             Update::Changes { count, files } => self.note(
                 NoticeLevel::Info,
                 &format!("{} wait for your review: /review", words::changes(*count, *files)),

@@ -232,6 +232,9 @@ pub enum WireUpdate<'a> {
     Commands {
         commands: Vec<Command>,
     },
+    Model {
+        model: &'a str,
+    },
     Notice {
         level: &'static str,
         text: &'a str,

@@ -54,6 +54,7 @@ pub(super) fn update(update: &Update) -> WireUpdate<'_> {
         },
         Update::Changes { count, files } => WireUpdate::Changes { count: *count, files: *files },
         Update::Commands { commands } => WireUpdate::Commands { commands: self::commands(commands) },
+        Update::Model { model } => WireUpdate::Model { model },
         Update::Notice { level, text } => WireUpdate::Notice {
             level: match level {
                 NoticeLevel::Info => "info",

@@ -10,6 +10,7 @@
 //! | what kind of wall it is, proved | `proof` |
 //! | the disk that it writes to | `disk` |
 //! | what a killed server left behind | `leftovers` |
+//! | one that is started to see whether it can be | `trial` |
 //!
 //! Architecture invariant: `podman exec` is never used. It does not enter a microVM, and older versions of crun run the
 //! command on the host's kernel instead.
@@ -30,10 +31,12 @@ mod runtime;
 mod service_process;
 mod slot;
 mod start;
+mod trial;
 
 pub use error::SandboxError;
 pub use place::session_folder;
 pub use slot::{SandboxNews, SandboxSlot};
+pub use trial::{Trial, try_out};
 
 use crate::config::IsolationWish;
 use crate::environment::Environment;

@@ -1,7 +1,7 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
-use crate::{lab, neovim};
+use crate::{lab, neovim, vscode};
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
@@ -28,6 +28,7 @@ pub(crate) fn set_up() -> Result<()> {
     git()?;
     podman()?;
     neovim::set_up()?;
+    vscode::set_up()?;
     lab::set_up()
 }
 
@@ -104,7 +105,8 @@ pub(crate) fn apt(packages: &[&str]) -> Result<()> {
     })
 }
 
-fn run(command: &mut Command) -> Result<()> {
+/// Runs a command to its end; it fails when the command does.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command
         .stdin(Stdio::null())

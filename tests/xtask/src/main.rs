@@ -9,6 +9,7 @@ mod components;
 mod lab;
 mod neovim;
 mod test_command;
+mod vscode;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: format, lints, docs, and every test of both workspaces, counted in one closing line.
 
-use crate::{cargo, components, repository};
+use crate::{cargo, components, repository, vscode};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -28,7 +28,10 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         check_plugins(&mut tally)?;
         let mut luacheck = Command::new("luacheck");
         luacheck.current_dir(repository().join("editors/nvim")).args(["--quiet", "lua"]);
-        count("lua", &mut luacheck, &mut tally)?;
+        run_check("lua", &mut luacheck, &mut tally)?;
+        for (name, mut command) in vscode::checks()? {
+            run_check(name, &mut command, &mut tally)?;
+        }
     }
     test(&[], filter, &mut tally)?;
     test(&PLUGINS, filter, &mut tally)?;
@@ -51,10 +54,10 @@ fn check_plugins(tally: &mut Tally) -> Result<()> {
 
 /// A step that is one check, counted as one test.
 fn check(name: &str, arguments: &[&str], environment: &[(&str, &str)], tally: &mut Tally) -> Result<()> {
-    count(name, cargo().args(arguments).envs(environment.iter().copied()), tally)
+    run_check(name, cargo().args(arguments).envs(environment.iter().copied()), tally)
 }
 
-fn count(name: &str, command: &mut Command, tally: &mut Tally) -> Result<()> {
+fn run_check(name: &str, command: &mut Command, tally: &mut Tally) -> Result<()> {
     let start = Instant::now();
     let status = command.status()?;
     let verdict = if status.success() { "ok" } else { "FAILED" };

@@ -1,0 +1,37 @@
+// Bundles the extension and the chat's page into dist/.
+import { context } from "esbuild";
+
+const watch = process.argv.includes("--watch");
+const minify = process.argv.includes("--minify");
+const common = { bundle: true, minify, sourcemap: minify ? false : "linked", logLevel: "warning", legalComments: "none" };
+
+const builds = [
+  {
+    ...common,
+    entryPoints: ["src/extension.ts"],
+    outfile: "dist/extension.cjs",
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    external: ["vscode"],
+  },
+  {
+    ...common,
+    entryPoints: { chat: "src/webview/main.tsx" },
+    outdir: "dist",
+    platform: "browser",
+    format: "iife",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    loader: { ".ttf": "file" },
+    assetNames: "[name]",
+  },
+];
+
+for (const options of builds) {
+  const build = await context(options);
+  await build.rebuild();
+  if (watch) await build.watch();
+  else await build.dispose();
+}

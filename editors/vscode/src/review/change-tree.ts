@@ -1,0 +1,84 @@
+/** The pending changes as a tree: folders, files, hunks. Pure. */
+
+import type { Change, Hunk } from "../shared/protocol";
+
+export interface FolderNode {
+  kind: "folder";
+  /** From the workspace's root, without a slash at the end. */
+  path: string;
+  /** What is shown: a chain of folders with one child each is one node. */
+  label: string;
+  children: (FolderNode | FileNode)[];
+}
+
+export interface FileNode {
+  kind: "file";
+  path: string;
+  label: string;
+  change: Change;
+  children: HunkNode[];
+}
+
+export interface HunkNode {
+  kind: "hunk";
+  path: string;
+  label: string;
+  hunk: Hunk;
+  change: Change;
+}
+
+export type ChangeNode = FolderNode | FileNode | HunkNode;
+
+export function changeTree(changes: Change[]): (FolderNode | FileNode)[] {
+  return grow(changes, "");
+}
+
+/** The file that stands first in the tree. */
+export function firstFile(nodes: (FolderNode | FileNode)[]): FileNode | undefined {
+  const [first] = nodes;
+  return first?.kind === "folder" ? firstFile(first.children) : first;
+}
+
+function grow(changes: Change[], folder: string): (FolderNode | FileNode)[] {
+  const folders = new Map<string, Change[]>();
+  const files: FileNode[] = [];
+  for (const change of changes) {
+    const rest = folder === "" ? change.path : change.path.slice(folder.length + 1);
+    const slash = rest.indexOf("/");
+    if (slash < 0) files.push(fileNode(change, rest));
+    else {
+      const name = rest.slice(0, slash);
+      folders.set(name, [...(folders.get(name) ?? []), change]);
+    }
+  }
+  const grown = [...folders].map(([name, inside]) => folderNode(folder === "" ? name : `${folder}/${name}`, name, inside));
+  const byLabel = (a: { label: string }, b: { label: string }) => a.label.localeCompare(b.label);
+  return [...grown.sort(byLabel), ...files.sort(byLabel)];
+}
+
+function folderNode(path: string, label: string, changes: Change[]): FolderNode {
+  const children = grow(changes, path);
+  const [only] = children;
+  if (children.length === 1 && only?.kind === "folder") return { ...only, label: `${label}/${only.label}` };
+  return { kind: "folder", path, label, children };
+}
+
+function fileNode(change: Change, label: string): FileNode {
+  const children = change.hunks.map((hunk): HunkNode => ({ kind: "hunk", path: change.path, label: hunkLabel(hunk), hunk, change }));
+  return { kind: "file", path: change.path, label, change, children };
+}
+
+/** The hunk's first telling line. */
+function hunkLabel(hunk: Hunk): string {
+  const lines = hunk.text.split("\n").filter((line) => line.slice(1).trim() !== "");
+  const line = lines.find((line) => line.startsWith("+")) ?? lines[0] ?? "empty lines";
+  return line.replace(/^([+-])\s*/, "$1 ");
+}
+
+/** Where a hunk is, for people. */
+export function hunkPlace(hunk: Hunk): string {
+  if (hunk.oldStart === 0 && hunk.newStart === 0) return "";
+  const added = hunk.newLines > 0 ? ` +${hunk.newLines}` : "";
+  const gone = hunk.oldLines > 0 ? ` −${hunk.oldLines}` : "";
+  return `line ${Math.max(1, hunk.newStart)},${added}${gone}`;
+}

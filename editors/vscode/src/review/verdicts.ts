@@ -1,0 +1,63 @@
+/** Accepting and rejecting, at every level, and telling what came of it. */
+
+import * as vscode from "vscode";
+import { reason } from "../conversation/conversation";
+import type { Reviewed } from "../shared/protocol";
+import { count } from "../shared/words";
+import type { ChangeNode } from "./change-tree";
+import type { Changes, Selection } from "./changes";
+
+export type Verdict = "accept" | "reject";
+
+/** Names a hunk where there is no tree: in a code lens. */
+export interface HunkArgument {
+  path: string;
+  hunkId: string;
+}
+
+export async function decide(changes: Changes, verdict: Verdict, what: ChangeNode | HunkArgument | undefined): Promise<void> {
+  if (what === undefined) return;
+  await run(changes, verdict, selectionOf(what));
+}
+
+export async function acceptAll(changes: Changes): Promise<void> {
+  await run(changes, "accept", {});
+}
+
+export async function rejectAll(changes: Changes): Promise<void> {
+  const files = count(changes.all.length, "file");
+  const sure = await vscode.window.showWarningMessage(
+    `Reject all changes in ${files}?`,
+    { modal: true, detail: "What the agent wrote there is thrown away. Your own files stay as they are." },
+    "Reject All",
+  );
+  // Named one by one, so that nothing goes that came while the question stood there.
+  if (sure !== undefined) await run(changes, "reject", { paths: changes.all.map((change) => change.path) });
+}
+
+function selectionOf(what: ChangeNode | HunkArgument): Selection {
+  if ("hunkId" in what) return { hunks: [what.hunkId] };
+  return what.kind === "hunk" ? { hunks: [what.hunk.id] } : { paths: [what.path] };
+}
+
+async function run(changes: Changes, verdict: Verdict, selection: Selection): Promise<void> {
+  try {
+    const outcome = await (verdict === "accept" ? changes.accept(selection) : changes.reject(selection));
+    await tell(verdict, outcome);
+  } catch (error) {
+    void vscode.window.showErrorMessage(`The changes could not be ${verdict}ed: ${reason(error)}`);
+  }
+}
+
+async function tell(verdict: Verdict, { done, failed }: Reviewed): Promise<void> {
+  const said = `${verdict === "accept" ? "Accepted" : "Rejected"} ${count(done.length, "file")}.`;
+  if (failed.length === 0) {
+    vscode.window.setStatusBarMessage(`$(check) ${said}`, 4000);
+    return;
+  }
+  const left = failed.map(({ path }) => path).join(", ");
+  const asked = await vscode.window.showWarningMessage(`${done.length > 0 ? `${said} ` : ""}Not ${verdict}ed: ${left}`, "Why?");
+  if (asked === undefined) return;
+  const detail = failed.map(({ path, why }) => `${path}: ${why}`).join("\n\n");
+  await vscode.window.showWarningMessage(`These were not ${verdict}ed`, { modal: true, detail });
+}
