@@ -5,6 +5,9 @@ import ast
 from airlock_plugin import Error, Tools, tool  # Airlock calls Tools: leave it imported.
 from wit_world.imports import workspace
 
+# It imports its own parts when it is first used. In a call there are no files to import from: that must be now.
+ast.unparse(ast.parse("def f(x: int = 1) -> str: pass"))
+
 
 @tool(effects=["read"])
 def python_outline(path: str, private: bool = False) -> list:

@@ -60,7 +60,7 @@ async fn a_folder_that_is_no_plugin_is_told_what_to_do() {
     let error = author.fails(&["plugin", "test"]).await;
     assert!(error.contains("airlock plugin build"), "{error}");
     folder(&author, &[("app.py", "")]);
-    let error = author.fails(&["plugin", "build"]).await;
+    let error = author.env("PATH", "/nonexistent").fails(&["plugin", "build"]).await;
     assert!(error.contains("pip install componentize-py==0.25.1"), "{error}");
 }
 

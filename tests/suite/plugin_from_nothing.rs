@@ -47,6 +47,12 @@ async fn a_plugin_from_nothing_is_called_by_the_agent() {
     let size = folder.join("plugin.wasm").metadata().expect("a component").len();
     assert!(size <= 150_000, "the template's component has {size} bytes");
 
+    let inspected = author.runs(&["plugin", "inspect"]).await;
+    for interface in ["log", "run", "workspace", "editor", "exec", "http", "kv"] {
+        let import = format!("airlock:plugin/{interface}@");
+        assert!(!inspected.contains(&import), "it imports what it does not use:\n{inspected}");
+    }
+
     let source = "\
 use airlock_plugin::tool;
 

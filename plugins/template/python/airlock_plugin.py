@@ -9,6 +9,9 @@
 The docstring is what the model is told. The type hints make the JSON schema: str, int, float, bool, list, dict,
 list[...], Literal[...], Optional[...]; a parameter with a default may be left out. A string that comes back is text,
 all else is JSON. Raise Error to say what went wrong.
+
+Import everything at the top: the component is a picture of Python after app.py was loaded. In a call there are no files
+to import from.
 """
 
 import inspect

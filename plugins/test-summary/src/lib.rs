@@ -10,7 +10,8 @@ use std::time::Duration;
 const FIND: &str = "if [ -f Cargo.toml ]; then echo cargo test --no-fail-fast; \
                     elif [ -f go.mod ]; then echo go test ./...; \
                     elif [ -f pytest.ini ] || [ -f conftest.py ]; then echo python3 -m pytest -q; \
-                    elif ls test*.py tests/test*.py >/dev/null 2>&1; then echo python3 -m unittest discover; \
+                    elif compgen -G 'test*.py' >/dev/null; then echo python3 -m unittest discover; \
+                    elif compgen -G 'tests/test*.py' >/dev/null; then echo python3 -m unittest discover -s tests; \
                     fi";
 
 /// The host ends a call after 30 seconds: a command that takes longer should say so before.
