@@ -76,8 +76,8 @@ async fn sandbox(environment: &Environment, settings: &Settings) -> Finding {
                 Isolation::Microvm => "microVM",
                 Isolation::Container => "container",
             };
-            // What it says of itself, and a line for each remark.
-            well(format!("Sandbox: {kind}. It is {}", trial.description.replace("; ", "\n     ")))
+            // What it is, and beneath it what is to be said of that.
+            well(format!("Sandbox: {kind}. It is {}", trial.description.replacen("; ", "\n     ", 1)))
         }
         Err(error) => missing(format!("Sandbox: {error}")),
     }
