@@ -261,6 +261,8 @@ pub const PLUGIN_INSTANCES_MAX: usize = 200;
 pub const PLUGIN_HANDLES_MAX: usize = 1_000;
 /// The stack of a plugin.
 pub const PLUGIN_STACK_MAX_BYTES: usize = 512 << 10;
+/// What our own functions have of the stack below a plugin's.
+pub const PLUGIN_HOST_STACK_BYTES: usize = 2 << 20;
 /// What a plugin may hand over in one call of the host, and as its answer.
 pub const PLUGIN_HOST_CALL_MAX_BYTES: usize = 17 << 20;
 /// Random bytes that a plugin may ask for at once.

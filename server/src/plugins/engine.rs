@@ -12,7 +12,7 @@ use super::section::{ListedCommand, ListedTool, Listing};
 use super::ticker::Ticker;
 use crate::limits::{
     PLUGIN_CALL_MAX_MS, PLUGIN_CPU_MAX_MS, PLUGIN_HANDLES_MAX, PLUGIN_HOST_CALL_MAX_BYTES,
-    PLUGIN_MEMORY_MAX_BYTES, PLUGIN_STACK_MAX_BYTES, PLUGIN_STOP_MAX_MS,
+    PLUGIN_HOST_STACK_BYTES, PLUGIN_MEMORY_MAX_BYTES, PLUGIN_STACK_MAX_BYTES, PLUGIN_STOP_MAX_MS,
 };
 use futures::future::BoxFuture;
 use sha2::{Digest as _, Sha256};
@@ -305,7 +305,7 @@ fn config() -> Config {
     config
         .epoch_interruption(true)
         .max_wasm_stack(PLUGIN_STACK_MAX_BYTES)
-        .async_stack_size(2 * PLUGIN_STACK_MAX_BYTES)
+        .async_stack_size(PLUGIN_STACK_MAX_BYTES + PLUGIN_HOST_STACK_BYTES)
         .wasm_memory64(false)
         .shared_memory(false);
     config

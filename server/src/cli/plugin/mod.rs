@@ -15,6 +15,7 @@ use crate::config;
 use crate::environment::Environment;
 use crate::plugins::Plugins;
 use clap::{Args, Subcommand};
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -81,8 +82,14 @@ pub(super) async fn run(environment: Environment, arguments: PluginArguments) ->
     };
     match done {
         Ok(exit) => exit,
+        Err(error) if is_closed(&error) => Exit::OutputClosed,
         Err(error) => fail(&error),
     }
+}
+
+/// Whether nobody reads the output any more.
+fn is_closed(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// What the commands work with.

@@ -86,6 +86,11 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
         Err(fault) => bail!("the plugin {} failed: {fault}", plugin.name()),
     };
     for content in answer {
+        if let Content::Json(text) = &content
+            && let Err(error) = serde_json::from_str::<serde::de::IgnoredAny>(text)
+        {
+            bail!("{} answered with what is no JSON ({error}): {text}", arguments.tool);
+        }
         let (Content::Text(text) | Content::Json(text)) = content;
         writeln!(io::stdout(), "{}", if io::stdout().is_terminal() { neutral(&text) } else { text })?;
     }

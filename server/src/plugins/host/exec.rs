@@ -1,6 +1,6 @@
 //! `exec`: commands in the sandbox, and nowhere else.
 
-use super::{HostState, error, passing, wit};
+use super::{HostState, apart, error, passing, wit};
 use crate::limits::PLUGIN_EXECS_MAX;
 use crate::tools::run_in_sandbox;
 use wit::exec::Outcome;
@@ -22,11 +22,13 @@ impl HostState {
             return Err(error("too-large", format!("a call may run {PLUGIN_EXECS_MAX} commands")));
         }
         self.used.execs += 1;
-        let view = self.view()?;
-        let (cancel, timeout_ms) = (&self.context.cancel, u64::from(timeout_ms).max(1));
-        let ran = run_in_sandbox(&view, cancel, command, timeout_ms)
-            .await
-            .map_err(|why| passing("unavailable", why))?;
+        let (view, cancel) = (self.view()?, self.context.cancel.clone());
+        let timeout_ms = u64::from(timeout_ms).max(1);
+        let ran = apart(async move {
+            let ran = run_in_sandbox(&view, &cancel, command, timeout_ms).await;
+            ran.map_err(|why| passing("unavailable", why))
+        })
+        .await?;
         if ran.timed_out {
             return Err(passing(
                 "timeout",

@@ -28,6 +28,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::AbortOnDropHandle;
 use wasmtime::component::{HasSelf, Linker, ResourceTable};
 use wasmtime::{CallHook, Engine};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
@@ -206,6 +207,17 @@ pub(super) fn link(linker: &mut Linker<HostState>, linked: Linked) -> wasmtime::
 }
 
 impl wit::types::Host for HostState {}
+
+/// Does what waits for somebody in a task of its own. A plugin's stack is small, and an overflow of it in our own code
+/// would end the whole process.
+async fn apart<T: Send + 'static>(
+    work: impl Future<Output = Result<T, ToolError>> + Send + 'static,
+) -> Result<T, ToolError> {
+    match AbortOnDropHandle::new(tokio::spawn(work)).await {
+        Ok(done) => done,
+        Err(crashed) => Err(error("failed", format!("Airlock itself failed, which is a bug: {crashed}"))),
+    }
+}
 
 fn error(code: &str, message: impl Into<String>) -> ToolError {
     ToolError { code: code.to_owned(), message: message.into(), retryable: false }

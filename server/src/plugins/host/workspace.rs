@@ -1,6 +1,6 @@
 //! `workspace`: files as the agent sees them, and edits that wait for review.
 
-use super::{HostState, error, passing, wit};
+use super::{HostState, apart, error, passing, wit};
 use crate::limits::{PLUGIN_GLOB_MAX, PLUGIN_GREP_MAX, VIEW_CONTENT_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::plugins::powers::WorkspacePower;
@@ -27,7 +27,7 @@ impl wit::workspace::Host for HostState {
     }
 
     async fn propose_edit(&mut self, path: String, content: Vec<u8>) -> wasmtime::Result<Result<()>> {
-        Ok(self.propose(&path, &content).await)
+        Ok(self.propose(&path, content).await)
     }
 }
 
@@ -35,31 +35,31 @@ impl HostState {
     async fn read_file(&mut self, untrusted_path: &str) -> Result<Vec<u8>> {
         self.may(WorkspacePower::Read)?;
         let path = inside(untrusted_path)?.to_string();
-        Ok(self.ask(&Call::Fetch { path }, None).await?.1)
+        Ok(self.ask(Call::Fetch { path }, None).await?.1)
     }
 
     async fn find_files(&mut self, pattern: String) -> Result<Vec<String>> {
         self.may(WorkspacePower::Read)?;
-        let found = self.ask(&Call::Glob { pattern, paths_max: PLUGIN_GLOB_MAX }, None).await?;
+        let found = self.ask(Call::Glob { pattern, paths_max: PLUGIN_GLOB_MAX }, None).await?;
         whole(found, || format!("more than {PLUGIN_GLOB_MAX} files match: narrow the pattern"))
     }
 
     async fn search(&mut self, pattern: String, files: String) -> Result<Vec<Match>> {
         self.may(WorkspacePower::Read)?;
         let glob = Some(files).filter(|files| !files.is_empty());
-        let found = self.ask(&Call::Grep { pattern, glob, matches_max: PLUGIN_GREP_MAX }, None).await?;
+        let found = self.ask(Call::Grep { pattern, glob, matches_max: PLUGIN_GREP_MAX }, None).await?;
         let lines: Vec<FoundLine> =
             whole(found, || format!("more than {PLUGIN_GREP_MAX} lines match: narrow the pattern"))?;
         Ok(lines.into_iter().map(|FoundLine { path, line, text }| Match { path, line, text }).collect())
     }
 
-    async fn propose(&mut self, untrusted_path: &str, content: &[u8]) -> Result<()> {
+    async fn propose(&mut self, untrusted_path: &str, content: Vec<u8>) -> Result<()> {
         self.may(WorkspacePower::Propose)?;
         let path = inside(untrusted_path)?;
         if content.len() > VIEW_CONTENT_MAX_BYTES {
             return Err(error("too-large", format!("a file may have {VIEW_CONTENT_MAX_BYTES} bytes")));
         }
-        self.ask(&Call::Write { path: path.to_string() }, Some(content)).await.map(drop)
+        self.ask(Call::Write { path: path.to_string() }, Some(content)).await.map(drop)
     }
 
     /// The session's view, with its sandbox.
@@ -68,37 +68,42 @@ impl HostState {
     }
 
     /// Asks the guest, whose view is as fresh as the user's own.
-    async fn ask(&mut self, call: &Call, content: Option<&[u8]>) -> Result<(Answer, Vec<u8>)> {
-        let view = self.view()?;
-        let asked = async {
-            let sandbox = view.ready().await.map_err(|why| {
-                passing("unavailable", format!("there is no sandbox, and so no files: {why}"))
-            })?;
-            let asked = async {
-                let mut stream = sandbox.link().call(call).await?;
-                if let Some(content) = content {
-                    stream.send(content).await?;
-                }
-                let mut data = Vec::new();
-                loop {
-                    match stream.next().await? {
-                        Said::Data(piece) => data.extend(piece),
-                        Said::Answer(answer) => return Ok((answer, data)),
-                        Said::Stdout(_) | Said::Stderr(_) => {}
-                    }
-                }
-            };
-            asked.await.map_err(|why: LinkError| match why {
-                LinkError::Refused(why) if why.contains("No such file") => error("not-found", why),
-                LinkError::Refused(why) => error("failed", why),
-                LinkError::Broken(_) => passing("unavailable", why.to_string()),
-            })
-        };
-        match self.context.cancel.run_until_cancelled(asked).await {
-            Some(answer) => answer,
-            None => Err(error("cancelled", "the user stopped the turn")),
-        }
+    async fn ask(&mut self, call: Call, content: Option<Vec<u8>>) -> Result<(Answer, Vec<u8>)> {
+        let (view, cancel) = (self.view()?, self.context.cancel.clone());
+        apart(async move {
+            match cancel.run_until_cancelled(ask(&view, &call, content.as_deref())).await {
+                Some(answer) => answer,
+                None => Err(error("cancelled", "the user stopped the turn")),
+            }
+        })
+        .await
     }
+}
+
+async fn ask(view: &SessionView, call: &Call, content: Option<&[u8]>) -> Result<(Answer, Vec<u8>)> {
+    let sandbox = view
+        .ready()
+        .await
+        .map_err(|why| passing("unavailable", format!("there is no sandbox, and so no files: {why}")))?;
+    let asked = async {
+        let mut stream = sandbox.link().call(call).await?;
+        if let Some(content) = content {
+            stream.send(content).await?;
+        }
+        let mut data = Vec::new();
+        loop {
+            match stream.next().await? {
+                Said::Data(piece) => data.extend(piece),
+                Said::Answer(answer) => return Ok((answer, data)),
+                Said::Stdout(_) | Said::Stderr(_) => {}
+            }
+        }
+    };
+    asked.await.map_err(|why: LinkError| match why {
+        LinkError::Refused(why) if why.contains("No such file") => error("not-found", why),
+        LinkError::Refused(why) => error("failed", why),
+        LinkError::Broken(_) => passing("unavailable", why.to_string()),
+    })
 }
 
 fn inside(untrusted_path: &str) -> Result<WorkspacePath> {
