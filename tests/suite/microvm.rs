@@ -29,8 +29,12 @@ type Lookout = Result<BTreeMap<String, Seen>, String>;
 /// What was seen in a scenario, in every lab.
 fn seen(scenario: &str) -> impl Iterator<Item = &'static Seen> {
     static ALL: OnceLock<Vec<Lookout>> = OnceLock::new();
-    // One machine after the other: each can keep two processors busy.
-    let all = ALL.get_or_init(|| LABS.iter().map(look_around).collect());
+    // All machines at once: each keeps one processor busy.
+    let look_around = |lab| std::thread::spawn(move || look_around(lab));
+    let all = ALL.get_or_init(|| {
+        let machines = LABS.iter().map(look_around).collect::<Vec<_>>();
+        machines.into_iter().map(|machine| machine.join().expect("a lookout reports")).collect()
+    });
     all.iter().map(move |lab| match lab {
         Ok(scenarios) => &scenarios[scenario],
         Err(report) => panic!("{report}"),
@@ -41,7 +45,7 @@ fn in_microvms() -> impl Iterator<Item = &'static Seen> {
     IN_MICROVMS.into_iter().flat_map(seen)
 }
 
-fn look_around(lab: &Lab) -> Lookout {
+fn look_around(lab: &'static Lab) -> Lookout {
     let programs = [airlock_binary(), Path::new(env!("CARGO_BIN_EXE_lab-driver"))];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     let outcome = runtime.block_on(lab.run(&programs, include_str!("../lab/command.sh")));
@@ -53,7 +57,7 @@ fn look_around(lab: &Lab) -> Lookout {
     };
     let scenarios: Option<_> = outcome.output.lines().map(scenario).collect();
     scenarios.filter(|_| outcome.status == Some(0)).ok_or_else(|| {
-        let Lab { suite, .. } = lab;
+        let Lab { suite } = lab;
         format!("{suite} ended with {:?}\n{}\n{}", outcome.status, outcome.output, outcome.console)
     })
 }

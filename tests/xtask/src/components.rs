@@ -21,15 +21,34 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Installs everything that is missing.
 pub(crate) fn set_up() -> Result<()> {
+<<<<<<< ours
     virtual_environment("python", ANTHROPIC_SDK)?;
     virtual_environment("componentize-py", COMPONENTIZE_PY)?;
     wasm_target()?;
+=======
+    rust_targets()?;
+    python_sdk()?;
+>>>>>>> theirs
     tmux()?;
     git()?;
     podman()?;
     neovim::set_up()?;
     vscode::set_up()?;
     lab::set_up()
+}
+
+/// What the guest and plugins are compiled for. `rust-toolchain.toml` names them too, but rustup may be told not to
+/// install anything by itself.
+fn rust_targets() -> Result<()> {
+    for target in ["x86_64-unknown-linux-musl", "wasm32-wasip2"] {
+        let found =
+            Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output()?;
+        let folder = String::from_utf8(found.stdout)?;
+        if !PathBuf::from(folder.trim()).exists() {
+            run(Command::new("rustup").args(["target", "add", target]))?;
+        }
+    }
+    Ok(())
 }
 
 /// The user's git, with its server for HTTP.
