@@ -21,14 +21,9 @@ pub(crate) fn cache() -> Result<PathBuf> {
 
 /// Installs everything that is missing.
 pub(crate) fn set_up() -> Result<()> {
-<<<<<<< ours
+    rust_targets()?;
     virtual_environment("python", ANTHROPIC_SDK)?;
     virtual_environment("componentize-py", COMPONENTIZE_PY)?;
-    wasm_target()?;
-=======
-    rust_targets()?;
-    python_sdk()?;
->>>>>>> theirs
     tmux()?;
     git()?;
     podman()?;
@@ -41,8 +36,7 @@ pub(crate) fn set_up() -> Result<()> {
 /// install anything by itself.
 fn rust_targets() -> Result<()> {
     for target in ["x86_64-unknown-linux-musl", "wasm32-wasip2"] {
-        let found =
-            Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output()?;
+        let found = Command::new("rustc").args(["--print", "target-libdir", "--target", target]).output()?;
         let folder = String::from_utf8(found.stdout)?;
         if !PathBuf::from(folder.trim()).exists() {
             run(Command::new("rustup").args(["target", "add", target]))?;
@@ -75,18 +69,6 @@ fn tmux() -> Result<()> {
         return Ok(());
     }
     apt(&["tmux"])
-}
-
-/// What plugins are compiled for. With rustup it comes with `rust-toolchain.toml`, and is asked for here where that was
-/// overridden.
-fn wasm_target() -> Result<()> {
-    let mut rustc = Command::new("rustc");
-    let folder = rustc.args(["--print", "target-libdir", "--target", "wasm32-wasip2"]).output()?.stdout;
-    if PathBuf::from(String::from_utf8_lossy(&folder).trim()).is_dir() {
-        return Ok(());
-    }
-    run(Command::new("rustup").args(["target", "add", "wasm32-wasip2"]))
-        .context("plugins are compiled for wasm32-wasip2, please install that target of Rust")
 }
 
 /// A virtual environment of Python in a folder of the cache, with this package.
