@@ -31,6 +31,9 @@ use wasmtime::{CallHook, Engine};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wit::types::ToolError;
 
+/// Takes a line of a log: level and text.
+type Log = dyn Fn(&str, &str) + Send + Sync;
+
 /// Everything that one call of a plugin has around it.
 #[derive(Clone)]
 pub struct CallContext {
@@ -56,8 +59,8 @@ pub struct CallContext {
     pub kv: Arc<KvStore>,
     /// Its settings: a JSON object.
     pub config: Arc<str>,
-    /// Takes the lines of its log: level and text.
-    pub log: Arc<dyn Fn(&str, &str) + Send + Sync>,
+    /// Takes the lines of its log.
+    pub log: Arc<Log>,
 }
 
 /// What a store holds.
