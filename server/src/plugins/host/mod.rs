@@ -34,6 +34,9 @@ use wasmtime::{CallHook, Engine};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 use wit::types::ToolError;
 
+/// Takes a line of a plugin's log: level and text.
+pub type LogSink = Arc<dyn Fn(&str, &str) + Send + Sync>;
+
 /// Everything that one call of a plugin has around it.
 #[derive(Clone)]
 pub struct CallContext {
@@ -60,7 +63,7 @@ pub struct CallContext {
     /// Its settings: a JSON object.
     pub config: Arc<str>,
     /// Takes the lines of its log: level and text.
-    pub log: Arc<dyn Fn(&str, &str) + Send + Sync>,
+    pub log: LogSink,
     /// The world that takes the place of the real one, in a case of `airlock plugin test`.
     pub stage: Option<Stage>,
 }
