@@ -96,7 +96,7 @@ async fn it_sees_what_the_user_has_in_front_of_them() {
     let uri = home.file_uri("a.rs");
     bench.editor.open(&uri, "let one = 1;\nlet two = 3;\n");
     bench.editor.open(&home.file_uri("b.rs"), "saved\n");
-    bench.claude.push(Reply::calls("toolu_1", "editor", json!({}))).push("Done.");
+    bench.claude.push(Reply::calls("toolu_first", "editor", json!({}))).push("Done.");
     let range = json!({"start": {"line": 1, "character": 4}, "end": {"line": 1, "character": 7}});
     let diagnostic = json!({"range": range, "severity": 2, "message": "unused", "source": "rustc"});
     let context = json!([{"uri": uri, "range": range, "diagnostics": [diagnostic]}]);

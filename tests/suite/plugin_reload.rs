@@ -122,7 +122,7 @@ async fn slash_commands_of_plugins_stand_beside_the_others() {
     let named = commands[0]["commands"].as_array().unwrap().iter().find(|command| command["name"] == "probe");
     assert_eq!(named.unwrap()["hint"], "[of what]");
     let asked = claude.requests()[0].last_user_text();
-    assert!(asked.ends_with("Take a probe of the water."), "{asked}");
+    assert!(asked.trim_end().ends_with("Take a probe of the water."), "{asked}");
     let failed = editor.turn(&session, "/probe panic").await;
     let why = crate::desk::error_of(&failed);
     assert!(why.contains("the plugin probe failed in /probe") && why.contains("probe panics"), "{why}");
