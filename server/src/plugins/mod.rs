@@ -42,7 +42,7 @@ mod tool;
 
 pub use engine::{Bounds, Content, Loaded, PluginEngine, ToolError, digest_of};
 pub use fault::Fault;
-pub use host::CallContext;
+pub use host::{CallContext, LogSink};
 pub use http::{HttpError, HttpGate, Incoming, Outgoing};
 pub use interface::{INTERFACE, Names};
 pub use kv::{KvError, KvStore};
