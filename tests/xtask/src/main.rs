@@ -7,9 +7,7 @@
 mod bench_command;
 mod components;
 mod lab;
-mod neovim;
 mod test_command;
-mod vscode;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
