@@ -22,7 +22,7 @@ pub struct Lab {
 pub const LABS: [Lab; 2] = [Lab { suite: "bookworm" }, Lab { suite: "trixie" }];
 
 /// An emulated machine on a busy one is slow; only a test that fails anyway waits this long.
-const LAB_DEADLINE: Duration = Duration::from_secs(900);
+const LAB_DEADLINE: Duration = Duration::from_secs(1500);
 
 /// What came of a command.
 pub struct Outcome {
