@@ -1,7 +1,7 @@
 #!/bin/bash
 # What the lab runs: scenarios as root and as an ordinary user, a line of JSON each.
 set -e
-export AIRLOCK_BIN=/given/airlock AIRLOCK_TEST_DEADLINE_S=120 TMPDIR=/var/tmp
+export AIRLOCK_BIN=/given/airlock AIRLOCK_TEST_DEADLINE_S=300 TMPDIR=/var/tmp
 
 /given/lab-driver session auto
 /given/lab-driver session-in-a-microvm microvm
