@@ -1,8 +1,6 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
-// Not among them yet: the suites of plugins and of both editors (`plugin_*`, `nvim_*`, `vscode_*`), which were not seen
-// green together. They are brought in one by one.
 mod bad_frames;
 mod bad_input;
 mod bash_facts;
@@ -39,10 +37,29 @@ mod isolation;
 mod many_sessions;
 mod microvm;
 mod no_sandbox;
+mod nvim_ask;
+mod nvim_burst;
+mod nvim_chat;
+mod nvim_help;
+mod nvim_questions;
+mod nvim_review;
+mod nvim_sessions;
+mod nvim_transcript;
 mod odd_workspaces;
 mod official_sdk;
 mod order;
 mod plain_client;
+mod plugin_author;
+mod plugin_authoring;
+mod plugin_cli;
+mod plugin_examples;
+mod plugin_faults;
+mod plugin_from_nothing;
+mod plugin_grants;
+mod plugin_host;
+mod plugin_http;
+mod plugin_reload;
+mod plugin_versions;
 mod progress;
 mod review;
 mod review_model;
@@ -60,5 +77,8 @@ mod the_key;
 mod tool_output;
 mod trust;
 mod turns;
+mod vscode_conversation;
+mod vscode_hostile;
+mod vscode_review;
 mod workbench;
 mod world;

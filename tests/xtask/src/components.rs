@@ -1,7 +1,7 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
-use crate::lab;
+use crate::{lab, neovim, vscode};
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
@@ -9,6 +9,9 @@ use std::process::{Command, Stdio};
 
 /// The official SDK that referees the scripted Claude. Pinned, so that a run today and one next year agree.
 const ANTHROPIC_SDK: &str = "anthropic==2.8.0";
+
+/// What makes components of Python; `airlock plugin build` names the same version.
+const COMPONENTIZE_PY: &str = "componentize-py==0.25.1";
 
 /// Where components are kept. The tests look in the same place.
 pub(crate) fn cache() -> Result<PathBuf> {
@@ -20,9 +23,12 @@ pub(crate) fn cache() -> Result<PathBuf> {
 pub(crate) fn set_up() -> Result<()> {
     rust_targets()?;
     virtual_environment("python", ANTHROPIC_SDK)?;
+    virtual_environment("componentize-py", COMPONENTIZE_PY)?;
     tmux()?;
     git()?;
     podman()?;
+    neovim::set_up()?;
+    vscode::set_up()?;
     lab::set_up()
 }
 

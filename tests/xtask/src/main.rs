@@ -7,7 +7,9 @@
 mod bench_command;
 mod components;
 mod lab;
+mod neovim;
 mod test_command;
+mod vscode;
 
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};

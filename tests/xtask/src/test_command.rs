@@ -1,6 +1,6 @@
 //! `cargo xtask test`: format, lints, docs, and every test of both workspaces, counted in one closing line.
 
-use crate::{cargo, components};
+use crate::{cargo, components, repository, vscode};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -26,6 +26,12 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         let doc = ["doc", "--workspace", "--no-deps", "--quiet", "--document-private-items"];
         check("docs", &doc, &[("RUSTDOCFLAGS", "-D warnings")], &mut tally)?;
         check_plugins(&mut tally)?;
+        let mut luacheck = Command::new("luacheck");
+        luacheck.current_dir(repository().join("editors/nvim")).args(["--quiet", "lua"]);
+        run_check("lua", &mut luacheck, &mut tally)?;
+        for (name, mut command) in vscode::checks()? {
+            run_check(name, &mut command, &mut tally)?;
+        }
     }
     test(&[], filter, &mut tally)?;
     test(&PLUGINS, filter, &mut tally)?;
