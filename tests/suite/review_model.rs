@@ -33,6 +33,7 @@ enum Step {
     RejectPath(usize),
     AcceptHunks(u16),
     RejectHunks(u16),
+    Restart,
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -48,6 +49,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => path.prop_map(Step::RejectPath),
         3 => any::<u16>().prop_map(Step::AcceptHunks),
         3 => any::<u16>().prop_map(Step::RejectHunks),
+        1 => Just(Step::Restart),
     ]
 }
 
@@ -63,6 +65,7 @@ fn text(lines: &[u8]) -> String {
 /// A real sandbox with a view; each case works in a folder of its own.
 struct World {
     home: TempDir,
+    slot: Arc<SandboxSlot>,
     view: Arc<SessionView>,
     _watches: WorkspaceWatches,
 }
@@ -83,8 +86,9 @@ impl World {
         let folder = session_folder(&environment, "test");
         let slot = SandboxSlot::new(environment, Ok(plan), |_| ());
         let watches = WorkspaceWatches::default();
-        let view = SessionView::new(slot, &workspace, Arc::new(NoEditor), &watches, &folder, |_| ());
-        Self { home, view, _watches: watches }
+        let view =
+            SessionView::new(Arc::clone(&slot), &workspace, Arc::new(NoEditor), &watches, &folder, |_| ());
+        Self { home, slot, view, _watches: watches }
     }
 
     fn workspace(&self) -> PathBuf {
@@ -180,7 +184,28 @@ struct Case<'a> {
     model: Model,
 }
 
-impl Case<'_> {
+impl<'a> Case<'a> {
+    fn begin(world: &'a World, folder: String, tree: BTreeMap<usize, Vec<u8>>) -> Self {
+        let mut user = Files::new();
+        for (path, lines) in tree {
+            place(&mut user, PATHS[path], (text(&lines), false));
+        }
+        for (path, (text, _)) in &user {
+            let path = world.workspace().join(&folder).join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Self { world, folder, model: Model { agent: user.clone(), user } }
+    }
+
+    async fn follow(&mut self, steps: &[Step]) {
+        self.check().await;
+        for step in steps {
+            self.take(step).await;
+            self.check().await;
+        }
+    }
+
     fn inner(&self, path: &str) -> String {
         format!("{}/{path}", self.folder)
     }
@@ -235,6 +260,7 @@ impl Case<'_> {
             Step::AcceptHunks(mask) | Step::RejectHunks(mask) => {
                 self.hunks(*mask, matches!(step, Step::AcceptHunks(_))).await
             }
+            Step::Restart => self.world.slot.restart("a test").await.unwrap(),
         }
     }
 
@@ -372,27 +398,23 @@ fn the_workspace_and_what_is_pending_are_always_those_of_the_model() {
     let config = Config { cases: 24, failure_persistence: None, max_shrink_iters: 60, ..Config::default() };
     let checked = TestRunner::new(config).run(&(tree, steps), |(tree, steps)| {
         cases.set(cases.get() + 1);
-        let folder = format!("case-{}", cases.get());
-        let mut user = Files::new();
-        for (path, lines) in tree {
-            place(&mut user, PATHS[path], (text(&lines), false));
-        }
-        for (path, (text, _)) in &user {
-            let path = world.workspace().join(&folder).join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
-        }
-        let model = Model { agent: user.clone(), user };
-        let mut case = Case { world: &world, folder, model };
-        runtime.block_on(async {
-            case.check().await;
-            for step in &steps {
-                case.take(step).await;
-                case.check().await;
-            }
-        });
+        let mut case = Case::begin(&world, format!("case-{}", cases.get()), tree);
+        runtime.block_on(case.follow(&steps));
         Ok(())
     });
     runtime.block_on(world.view.stop());
     checked.unwrap();
+}
+
+/// An overlay leaves no whiteout there. Found by the model.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_agent_removes_from_a_folder_that_it_made_is_a_change_and_stays_removed() {
+    let world = World::new();
+    let mut case = Case::begin(&world, "case".to_owned(), BTreeMap::new());
+    let (file, folder) = (3, 2);
+    case.follow(&[Step::Write(file, vec![1, 2]), Step::AcceptPath(folder)]).await;
+    case.follow(&[Step::Delete(file), Step::Restart, Step::RejectAll]).await;
+    case.follow(&[Step::Restart, Step::Delete(folder), Step::AcceptAll]).await;
+    assert!(!world.workspace().join("case/d").exists());
+    world.view.stop().await;
 }

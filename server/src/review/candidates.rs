@@ -6,7 +6,7 @@ use super::protected::{Protection, protection};
 use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Kind, Node};
-use crate::view::{Entry, Mention, Upper, UserSide};
+use crate::view::{Entry, Mention, Sides, UserSide};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -26,7 +26,8 @@ pub(super) struct Candidates {
 }
 
 /// The paths at which a session's two sides may differ. What is git's own is not among them.
-pub(super) fn candidates(upper: &Upper, user: &UserSide) -> io::Result<Candidates> {
+pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
+    let Sides { user, upper, base } = sides;
     let mentions = upper.mentions(CHANGES_MAX)?;
     let mut found =
         Candidates { unnameable: mentions.unnameable, cut: mentions.cut, ..Candidates::default() };
@@ -46,6 +47,8 @@ pub(super) fn candidates(upper: &Upper, user: &UserSide) -> io::Result<Candidate
             found.paths.insert(mention.path);
         }
     }
+    let removed = base.paths().into_iter().filter(|path| base.had_something(path));
+    found.paths.extend(removed.filter(|path| protection(path) != Protection::Never));
     Ok(found)
 }
 

@@ -56,12 +56,7 @@ impl Checkpoints {
         let count = restored.len();
         for Restored { path, entry, agreed } in restored {
             view.put(&path, &entry).await?;
-            view.sides(move |sides| match agreed {
-                Agreed::On(entry) => sides.base.agree(&path, &entry),
-                Agreed::Unknown => sides.base.lose(&path),
-                Agreed::NotKept => sides.base.forget(&path),
-            })
-            .await?;
+            view.sides(move |sides| sides.agree(&path, &agreed)).await?;
         }
         for number in numbers.into_iter().filter(|other| *other >= number) {
             storage::remove_tree(&self.folder(number))?;
@@ -77,7 +72,7 @@ impl Checkpoints {
         let number = numbers.last().map_or(1, |last| last + 1);
         let (mut view, mut base) = self.open(number)?;
         for path in paths(sides)? {
-            if let InUpper::Is(entry) = sides.upper.entry(&path)? {
+            if let InUpper::Is(entry) = sides.agents(&path)? {
                 view.agree(&path, &entry)?;
                 match sides.base.get(&path) {
                     Agreed::On(entry) => base.agree(&path, &entry)?,
@@ -107,7 +102,7 @@ impl Checkpoints {
                 // It was as the user has it.
                 _ => (user.clone(), Agreed::On(user.clone())),
             };
-            let now = match sides.upper.entry(&path)? {
+            let now = match sides.agents(&path)? {
                 InUpper::Is(entry) => entry,
                 InUpper::Untouched => user,
             };
@@ -155,7 +150,7 @@ impl Checkpoints {
 /// All paths at which the agent's view differs from the user's side, its folders too.
 fn paths(sides: &Sides) -> io::Result<BTreeSet<WorkspacePath>> {
     let mut ignored = Ignored::of(sides.user.root());
-    let mut paths = candidates(&sides.upper, &sides.user)?.paths;
+    let mut paths = candidates(sides)?.paths;
     let mentions = sides.upper.mentions(VIEW_MENTIONS_MAX)?;
     paths.extend(
         mentions.all.into_iter().filter(|mention| mention.kind != Kind::Other).map(|mention| mention.path),

@@ -9,7 +9,7 @@ use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Kind;
-use crate::view::{Content, Entry, HeldView, InUpper, Mention, NoEditor, Sides, Upper};
+use crate::view::{Agreed, Content, Entry, HeldView, InUpper, Mention, NoEditor, Sides, Upper};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -114,11 +114,11 @@ impl Picked {
 }
 
 fn find(sides: &Sides) -> io::Result<Listing> {
-    let candidates = candidates(&sides.upper, &sides.user)?;
+    let candidates = candidates(sides)?;
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
     for path in candidates.paths {
-        let agent = match sides.upper.entry(&path)? {
+        let agent = match sides.agents(&path)? {
             InUpper::Is(entry) => entry,
             InUpper::Untouched => continue,
         };
@@ -261,7 +261,7 @@ async fn accept_one(view: &HeldView<'_>, editor: &dyn DocumentEditor, picked: &P
         view.put(&change.path, &change.proposed).await?;
     }
     let path = change.path.clone();
-    view.sides(move |sides| sides.base.agree(&path, &accepted)).await
+    view.sides(move |sides| sides.agree(&path, &Agreed::On(accepted))).await
 }
 
 /// Makes the change in an open document; `false` when it is not one.
@@ -305,7 +305,7 @@ async fn reject_one(view: &HeldView<'_>, picked: &Picked) -> io::Result<()> {
     // What is left of it is made from what the user has now.
     view.put(&change.path, &left).await?;
     let (path, user) = (change.path.clone(), change.user.clone());
-    view.sides(move |sides| sides.base.agree(&path, &user)).await
+    view.sides(move |sides| sides.agree(&path, &Agreed::On(user))).await
 }
 
 /// Whether the agent has a folder there with something in it.

@@ -3,7 +3,7 @@
 use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::Folder;
-use crate::view::{Content, Entry, FileEntry, Upper, UserSide};
+use crate::view::{Content, Entry, FileEntry, InUpper, Upper, UserSide};
 use std::io::{self, Write};
 
 /// Gives a path of the workspace this state, if it still has the one that was looked at. `upper` holds what is too large
@@ -71,7 +71,8 @@ pub(super) fn remove_empty_folders(
     let root = Folder::open(user.root().as_host())?;
     for path in removed {
         for above in path.ancestors() {
-            let is_gone = upper.entry(&above)? == crate::view::InUpper::Is(Entry::Missing);
+            // Something in it was removed: if nothing is said of the folder, it went with that.
+            let is_gone = matches!(upper.entry(&above)?, InUpper::Untouched | InUpper::Is(Entry::Missing));
             let Some((parent, name)) = root.parent_of(above.as_path())?.filter(|_| is_gone) else {
                 break;
             };

@@ -108,6 +108,11 @@ impl Base {
         self.kept.contains_key(path)
     }
 
+    /// Whether both sides last had a file or a link there.
+    pub fn had_something(&self, path: &WorkspacePath) -> bool {
+        matches!(self.kept.get(path), Some(Kept::File { .. } | Kept::Link { .. }))
+    }
+
     /// All paths for which something is kept.
     pub fn paths(&self) -> Vec<WorkspacePath> {
         self.kept.keys().cloned().collect()
@@ -191,6 +196,14 @@ impl Base {
 }
 
 fn apply(all: &mut BTreeMap<WorkspacePath, Kept>, path: WorkspacePath, kept: Option<Kept>) {
+    if kept.as_ref().is_some_and(|kept| !matches!(kept, Kept::Missing | Kept::Unknown)) {
+        // What something is in is a folder.
+        for above in path.ancestors() {
+            if let Some(above) = all.get_mut(&above) {
+                *above = Kept::Folder;
+            }
+        }
+    }
     match kept {
         Some(Kept::Folder) => drop(all.insert(path, Kept::Folder)),
         Some(kept) => {
@@ -250,6 +263,18 @@ mod tests {
         assert_eq!(base.get(&path("f")), Agreed::Unknown);
         assert_eq!(base.get(&path("g")), Agreed::NotKept);
         assert_eq!(base.get(&path("b/c/below")), Agreed::On(Entry::Missing));
+    }
+
+    #[test]
+    fn what_something_is_in_is_a_folder_from_then_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        base.agree(&path("a"), &Entry::Missing).unwrap();
+        base.agree(&path("a/b"), &Entry::Missing).unwrap();
+        base.agree(&path("a/b/c"), &Entry::file(b"text", 0o644)).unwrap();
+        base.forget(&path("a/b/c")).unwrap();
+        assert_eq!(base.get(&path("a/b")), Agreed::On(Entry::Folder));
+        assert_eq!(base.get(&path("a/b/c")), Agreed::NotKept);
     }
 
     #[test]

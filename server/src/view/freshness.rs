@@ -57,6 +57,32 @@ impl Sides {
         })
     }
 
+    /// What the agent has at a path, where that is not what the workspace has.
+    ///
+    /// An overlay leaves no whiteout in a folder that the agent made: nothing was below it when it was made, and the
+    /// overlay does not learn that the folder was accepted since. What was agreed on tells that something was there.
+    pub fn agents(&self, path: &WorkspacePath) -> io::Result<InUpper> {
+        match self.upper.entry(path)? {
+            InUpper::Untouched if self.base.had_something(path) => Ok(InUpper::Is(Entry::Missing)),
+            here => Ok(here),
+        }
+    }
+
+    /// Remembers what both sides have at a path now. What the upper folder does not mention is the workspace's own: of
+    /// that there is nothing to remember.
+    pub fn agree(&mut self, path: &WorkspacePath, agreed: &Agreed) -> io::Result<()> {
+        match (self.upper.entry(path)?, agreed) {
+            (InUpper::Untouched, _) => {
+                // Nor of anything below it.
+                self.base.agree(path, &Entry::Missing)?;
+                self.base.forget(path)
+            }
+            (_, Agreed::NotKept) => self.base.forget(path),
+            (_, Agreed::On(entry)) => self.base.agree(path, entry),
+            (_, Agreed::Unknown) => self.base.lose(path),
+        }
+    }
+
     /// What these paths should look like inside, if the view is fresh.
     pub(super) fn suspects(&self, paths: impl IntoIterator<Item = WorkspacePath>) -> Vec<Suspect> {
         let suspect = |path: WorkspacePath| {
@@ -101,7 +127,7 @@ impl Sides {
 
     /// Whether the agent changed what is at this path. Where nobody knows what it was before, it counts as changed.
     fn is_agents(&mut self, path: &WorkspacePath) -> io::Result<bool> {
-        let InUpper::Is(here) = self.upper.entry(path)? else {
+        let InUpper::Is(here) = self.agents(path)? else {
             return Ok(false);
         };
         match self.base.get(path) {
@@ -158,12 +184,18 @@ impl Sides {
     }
 
     /// Takes out of the upper folder what is there only because it was put: a new mount shows the workspace itself.
+    /// What the agent removed without a trace gets one, or a new mount would bring it back.
     /// Only while nothing has it mounted.
     pub(super) fn settle(&mut self) -> io::Result<()> {
         // What is in a folder before the folder.
         for path in self.base.paths().into_iter().rev() {
             let agreed = self.base.get(&path);
             match self.upper.entry(&path)? {
+                InUpper::Untouched
+                    if self.base.had_something(&path) && self.user.on_disk(&path)? != Entry::Missing =>
+                {
+                    self.upper.put(&path, &Entry::Missing)?;
+                }
                 InUpper::Untouched => self.base.forget(&path)?,
                 InUpper::Is(Entry::Folder) => {}
                 InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {

@@ -1,5 +1,6 @@
 //! One session's view of its workspace: its sandbox, fresh before each use.
 
+use super::base::Agreed;
 use super::entry::{Content, Entry, FileEntry};
 use super::freshness::{Plan, Push, Sides, Suspect, call};
 use super::user_side::Buffers;
@@ -205,7 +206,7 @@ impl HeldView<'_> {
         };
         for Push { path, entry, modified_ns } in pushes {
             put(link, &path, &entry, modified_ns).await?;
-            self.sides(move |sides| sides.base.agree(&path, &entry)).await.map_err(refused)?;
+            self.sides(move |sides| sides.agree(&path, &Agreed::On(entry))).await.map_err(refused)?;
         }
         Ok(true)
     }
