@@ -31,7 +31,17 @@ fn build() -> PathBuf {
         cargo.env_remove(name);
     }
     let output = cargo
-        .args(["build", "--quiet", "--package", "airlock", "--bin", "airlock", "--profile", name])
+        .args([
+            "build",
+            "--quiet",
+            "--workspace",
+            "--bin",
+            "airlock",
+            "--profile",
+            name,
+            "--features",
+            "airlock-tests/as-tested",
+        ])
         .arg("--target-dir")
         .arg(target)
         .current_dir(env!("CARGO_MANIFEST_DIR"))

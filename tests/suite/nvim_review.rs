@@ -75,7 +75,7 @@ async fn one_hunk_is_accepted_and_undone_and_another_is_rejected() {
     neovim.wait_for_lua("return vim.bo.buftype == 'quickfix'").await;
     neovim.press("<CR>").await;
     neovim.wait_for(".envrc · yours").await;
-    assert_eq!(neovim.lua("return vim.fn.bufexists('.envrc')").await.as_u64(), Some(0));
+    assert_eq!(neovim.lua("return vim.fn.bufloaded('.envrc')").await.as_u64(), Some(0));
     neovim.press("q").await;
     neovim.wait_until_gone(".envrc · yours").await;
     neovim.command("AirlockAccept .envrc").await;

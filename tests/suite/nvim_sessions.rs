@@ -29,7 +29,6 @@ async fn an_earlier_conversation_is_opened_again_with_all_that_was_said() {
     neovim.press("1<CR>").await;
     let screen = neovim.wait_for("The first answer.").await;
     assert!(screen.contains("## You") && screen.contains("✓ $ echo from the tool"), "{screen}");
-    neovim.wait_for("sandbox starts").await;
     neovim.press("i").await;
     say(&neovim, "which number?").await;
     neovim.wait_for("It was 17.").await;

@@ -12,7 +12,8 @@ pub mod table;
 pub struct Measure {
     what: &'static str,
     unit: &'static str,
-    goal: f64,
+    /// `None`: it depends on the machine, and is only told.
+    goal: Option<f64>,
     /// Sorted.
     samples: Vec<f64>,
 }
@@ -30,12 +31,18 @@ pub async fn all() -> Vec<Measure> {
 impl Measure {
     fn new(what: &'static str, unit: &'static str, goal: f64, mut samples: Vec<f64>) -> Self {
         samples.sort_by(f64::total_cmp);
-        Self { what, unit, goal, samples }
+        Self { what, unit, goal: Some(goal), samples }
+    }
+
+    /// What depends on the machine. What is promised stands in another line, against a yardstick of the same run.
+    fn told(what: &'static str, unit: &'static str, samples: Vec<f64>) -> Self {
+        Self { goal: None, ..Self::new(what, unit, f64::NAN, samples) }
     }
 
     /// Whether half of the samples or more meet the goal.
     pub fn passed(&self) -> bool {
-        self.percentile(50) <= self.goal
+        let median = self.percentile(50);
+        self.goal.map_or(!median.is_nan(), |goal| median <= goal)
     }
 
     fn percentile(&self, percent: usize) -> f64 {
@@ -54,6 +61,7 @@ mod tests {
         assert!(measure(&[9.0, 1.0, 2.0]).passed());
         assert!(!measure(&[1.0, 2.5, 3.0]).passed());
         assert!(!measure(&[]).passed());
+        assert!(Measure::told("x", "ms", vec![9.0]).passed() && !Measure::told("x", "ms", vec![]).passed());
         let hundred: Vec<f64> = (0..100).map(f64::from).collect();
         assert_eq!((measure(&hundred).percentile(50), measure(&hundred).percentile(99)), (50.0, 99.0));
     }

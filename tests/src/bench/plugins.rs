@@ -24,6 +24,9 @@ mod bindings {
 
 use bindings::exports::airlock::plugin::tools::GuestIndices;
 
+/// 80 µs on a machine on which plain wasmtime takes 40, and 300 where it takes 75 at the 99th percentile.
+const CALL_MAX: f64 = 2.0;
+const SLOW_CALL_MAX: f64 = 4.0;
 const CALLS: usize = 3_000;
 const WARM_UP: usize = 300;
 const STARTS: usize = 30;
@@ -53,17 +56,20 @@ async fn calls() -> Vec<Measure> {
         theirs.push(microseconds(begun));
     }
     let (ours, mut theirs) = (ours.split_off(WARM_UP), theirs.split_off(WARM_UP));
-    theirs.sort_by(f64::total_cmp);
-    let median = theirs[theirs.len() / 2];
-    let ratios = ours.iter().map(|ours| ours / median).collect();
-    let mut sorted = ours.clone();
-    sorted.sort_by(f64::total_cmp);
-    let worst = sorted[sorted.len() * 99 / 100];
+    let (plain_median, plain_slow) = (at(&mut theirs, 50), at(&mut theirs, 99));
+    let ratios = ours.iter().map(|ours| ours / plain_median).collect();
+    let slow = at(&mut ours.clone(), 99) / plain_slow;
     vec![
-        Measure::new("a plugin's call: fresh instance, call, drop", "µs", 80.0, ours),
-        Measure::new("the same, at the 99th percentile", "µs", 300.0, vec![worst]),
-        Measure::new("the same, against plain wasmtime in this run", "×", 2.0, ratios),
+        Measure::told("plain wasmtime: fresh instance, call, drop", "µs", theirs),
+        Measure::told("a plugin's call: fresh instance, call, drop", "µs", ours),
+        Measure::new("the same, against plain wasmtime", "×", CALL_MAX, ratios),
+        Measure::new("the same, both at their 99th percentile", "×", SLOW_CALL_MAX, vec![slow]),
     ]
+}
+
+fn at(samples: &mut [f64], percent: usize) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples[samples.len() * percent / 100]
 }
 
 async fn call(desk: &PluginDesk, plugin: &Plugin) -> f64 {

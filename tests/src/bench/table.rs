@@ -20,11 +20,16 @@ pub fn render(measures: &[Measure]) -> String {
 }
 
 fn row(measure: &Measure) -> [String; 6] {
-    let number = |value: f64| format!("{value:.2} {}", measure.unit);
-    let verdict = if measure.passed() { "pass" } else { "FAIL" };
+    let digits = if measure.percentile(50) < 0.1 { 4 } else { 2 };
+    let number = |value: f64| format!("{value:.digits$} {}", measure.unit);
+    let verdict = match (measure.passed(), measure.goal) {
+        (false, _) => "FAIL",
+        (true, None) => "",
+        (true, Some(_)) => "pass",
+    };
     [
         measure.what.to_owned(),
-        format!("≤ {} {}", measure.goal, measure.unit),
+        measure.goal.map_or_else(String::new, |goal| format!("≤ {goal} {}", measure.unit)),
         number(measure.percentile(50)),
         number(measure.percentile(99)),
         measure.samples.len().to_string(),
@@ -38,13 +43,17 @@ mod tests {
 
     #[test]
     fn a_missed_goal_is_seen() {
-        let measures =
-            [Measure::new("quick", "ms", 2.0, vec![1.0]), Measure::new("slow", "MB", 2.0, vec![3.25])];
+        let measures = [
+            Measure::new("quick", "ms", 2.0, vec![1.0]),
+            Measure::new("slow", "MB", 2.0, vec![3.25]),
+            Measure::told("there", "×", vec![0.0421]),
+        ];
         let expected = "\
-| what  | goal (p50) | p50     | p99     | samples |      |
-| ---   | ---        | ---     | ---     | ---     | ---  |
-| quick | ≤ 2 ms     | 1.00 ms | 1.00 ms | 1       | pass |
-| slow  | ≤ 2 MB     | 3.25 MB | 3.25 MB | 1       | FAIL |
+| what  | goal (p50) | p50      | p99      | samples |      |
+| ---   | ---        | ---      | ---      | ---     | ---  |
+| quick | ≤ 2 ms     | 1.00 ms  | 1.00 ms  | 1       | pass |
+| slow  | ≤ 2 MB     | 3.25 MB  | 3.25 MB  | 1       | FAIL |
+| there |            | 0.0421 × | 0.0421 × | 1       |      |
 ";
         assert_eq!(render(&measures), expected);
     }
