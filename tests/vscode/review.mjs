@@ -70,6 +70,8 @@ async function hunkAndUndo(window) {
   await reach("it is undone");
   // The other hunk, from the tree.
   await window.openChat();
+  // The tree is as it was until it is shown: a row that moves takes no click.
+  await window.row("Dear").waitFor({ state: "detached" });
   await window.pressAt("Farewell", "Accept");
   await lines.getByText("Farewell").waitFor();
   await window.tab("greet.js").click();
