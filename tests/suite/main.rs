@@ -4,6 +4,7 @@
 mod bad_frames;
 mod bad_input;
 mod bash_facts;
+mod both_editors;
 mod budget;
 mod cancel;
 mod cancel_commands;
