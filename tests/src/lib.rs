@@ -20,3 +20,4 @@ pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod terminal;
 pub mod vscode;
+pub mod workbench;

@@ -1,7 +1,7 @@
 //! What the user has is what the agent sees at its next call, although an overlay alone would show the old files.
 
-use crate::workbench::Workbench;
 use airlock_tests::editor::{EditorOptions, Home};
+use airlock_tests::workbench::Workbench;
 use serde_json::json;
 
 fn with_file(path: &str, text: &str) -> impl FnOnce(EditorOptions) -> EditorOptions {

@@ -1,6 +1,8 @@
 //! Tests that need more than one crate. One binary, so that it is linked once.
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
+#[path = "../attacks/mod.rs"]
+mod attacks;
 mod bad_frames;
 mod bad_input;
 mod bash_facts;
@@ -26,7 +28,6 @@ mod faults_of_tools;
 mod first_tasks;
 mod freshness;
 mod git_commit;
-mod git_hostile;
 mod git_pr;
 mod git_push;
 mod history_disk;
@@ -34,7 +35,6 @@ mod history_kill;
 mod http;
 mod images;
 mod in_process;
-mod isolation;
 mod many_sessions;
 mod microvm;
 mod no_sandbox;
@@ -74,12 +74,10 @@ mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod shown;
 mod slash_commands;
-mod the_key;
 mod tool_output;
 mod trust;
 mod turns;
 mod vscode_conversation;
 mod vscode_hostile;
 mod vscode_review;
-mod workbench;
 mod world;

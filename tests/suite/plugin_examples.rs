@@ -2,10 +2,10 @@
 //! among the plugins from nothing.
 
 use crate::plugin_author::{Author, example};
-use crate::workbench::Workbench;
 use airlock_tests::editor::Home;
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use airlock_tests::scripted_forge::ScriptedForge;
+use airlock_tests::workbench::Workbench;
 use serde_json::{Value, json};
 use std::process::Command;
 

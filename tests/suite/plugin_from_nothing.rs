@@ -2,10 +2,10 @@
 
 use crate::plugin_author::{Author, fresh_folder, plugins};
 use crate::sandboxed::{Called, call};
-use crate::workbench::Workbench;
 use crate::world;
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::ScriptedClaude;
+use airlock_tests::workbench::Workbench;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,9 +1,9 @@
 //! What granted plugins reach in a session with a real sandbox: files, commands, the editor.
 
-use crate::workbench::Workbench;
 use airlock_tests::editor::Home;
 use airlock_tests::guests::{install, probe_with};
 use airlock_tests::scripted_claude::Reply;
+use airlock_tests::workbench::Workbench;
 use serde_json::{Value, json};
 
 const WANTS: &str = "[wants]\nworkspace = [\"read\", \"propose\"]\nexec = true\neditor = true";

@@ -1,10 +1,9 @@
 //! Review over LSP: what the agent changed comes back hunk by hunk, and never by another way.
 
-use crate::workbench::Workbench;
 use airlock_tests::editor::{EditorOptions, Home, agent_text};
+use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use std::path::Path;
 
 pub(crate) fn with_files(
     files: &[(&str, &str)],
@@ -14,29 +13,6 @@ pub(crate) fn with_files(
         home.write(path, text);
     }
     (home.clone(), move |options: EditorOptions| options.home(&home))
-}
-
-impl Workbench {
-    pub(crate) async fn changes(&self) -> Vec<Value> {
-        let list = self.editor.expect("airlock/changes/list", json!({"sessionId": self.session})).await;
-        list["changes"].as_array().expect("changes").clone()
-    }
-
-    pub(crate) async fn review(&self, verb: &str, selection: Value) -> Value {
-        let mut params = selection;
-        params["sessionId"] = json!(self.session);
-        let pending = self.editor.start_request(&format!("airlock/changes/{verb}"), params);
-        let outcome = self.editor.response(pending).await.expect("an outcome");
-        // How much is left is told when it changed, before the answer.
-        if !outcome["done"].as_array().expect("paths").is_empty() {
-            self.editor.updates_until(&self.session, "changes").await;
-        }
-        outcome
-    }
-
-    fn on_disk(&self, path: &str) -> String {
-        std::fs::read_to_string(self.editor.home().workspace().join(path)).unwrap()
-    }
 }
 
 fn paths(changes: &[Value]) -> Vec<(&str, &str)> {
@@ -304,68 +280,4 @@ async fn a_kill_while_a_hundred_files_are_accepted_leaves_each_old_or_new_and_th
         bench.editor.ignore_unread();
         bench.end().await;
     }
-}
-
-#[tokio::test]
-async fn what_the_sandbox_made_is_never_written_through_a_link() {
-    let (home, options) = with_files(&[("d/inner.txt", "old\n"), ("hard.txt", "shared\n")]);
-    let victim = tempfile::tempdir().unwrap();
-    std::fs::write(victim.path().join("inner.txt"), "victim\n").unwrap();
-    std::fs::hard_link(home.workspace().join("hard.txt"), home.path().join("other-name")).unwrap();
-    let bench = Workbench::with(options).await;
-    let link = format!(
-        "ln -s {} out; mkdir out2; echo evil > out2/.bashrc; echo evil > d/inner.txt; echo mine > hard.txt",
-        victim.path().display()
-    );
-    bench.bash(&link).await;
-    let changes = bench.changes().await;
-    let out = changes.iter().find(|change| change["path"] == "out").unwrap();
-    assert_eq!((&out["protected"], &out["binary"]), (&json!(true), &json!(false)));
-    assert!(out["hunks"][0]["text"].as_str().unwrap().contains("a link to"), "{out}");
-
-    // Between review and accept both folders become links out of the workspace.
-    std::os::unix::fs::symlink(victim.path(), home.workspace().join("out2")).unwrap();
-    std::fs::remove_dir_all(home.workspace().join("d")).unwrap();
-    std::os::unix::fs::symlink(victim.path(), home.workspace().join("d")).unwrap();
-    bench.review("accept", json!({"paths": ["out2/.bashrc", "d/inner.txt", "hard.txt"]})).await;
-    assert!(!victim.path().join(".bashrc").exists());
-    assert_eq!(std::fs::read_to_string(victim.path().join("inner.txt")).unwrap(), "victim\n");
-    assert_eq!(bench.on_disk("hard.txt"), "mine\n");
-    assert_eq!(
-        std::fs::read_to_string(home.path().join("other-name")).unwrap(),
-        "shared\n",
-        "replaced, not written through"
-    );
-    // By itself a link is taken over as a link.
-    bench.review("accept", json!({"paths": ["out"]})).await;
-    assert_eq!(std::fs::read_link(home.workspace().join("out")).unwrap(), victim.path());
-    bench.end().await;
-}
-
-#[tokio::test]
-async fn what_runs_later_is_accepted_only_by_itself_and_git_never() {
-    let (home, options) = with_files(&[(".git/config", "[core]\n"), ("ok.txt", "x\n")]);
-    let bench = Workbench::with(options).await;
-    bench
-        .bash("mkdir -p .git/hooks .VSCode .github/workflows; echo x > .git/hooks/pre-commit; echo x >> .git/config; echo x > .VSCode/tasks.json; echo x > .envrc; echo x > .github/workflows/ci.yml; echo x > build.rs; echo y > ok.txt")
-        .await;
-    let changes = bench.changes().await;
-    let protected: Vec<&str> = changes
-        .iter()
-        .filter(|change| change["protected"] == true)
-        .map(|change| change["path"].as_str().unwrap())
-        .collect();
-    assert_eq!(protected, [".VSCode/tasks.json", ".envrc", ".github/workflows/ci.yml", "build.rs"]);
-    let outcome = bench.review("accept", json!({})).await;
-    assert_eq!(outcome["done"], json!(["ok.txt"]));
-    assert_eq!(outcome["failed"].as_array().unwrap().len(), 4);
-    let both = bench.review("accept", json!({"paths": [".envrc", "build.rs"]})).await;
-    assert_eq!(both["done"], json!([]), "not together");
-    let git = bench.review("accept", json!({"paths": [".git/config"]})).await;
-    assert!(git["failed"][0]["why"].as_str().unwrap().contains("never"), "{git}");
-    bench.review("accept", json!({"paths": [".envrc"]})).await;
-    assert!(Path::exists(&home.workspace().join(".envrc")));
-    assert_eq!(std::fs::read_to_string(home.workspace().join(".git/config")).unwrap(), "[core]\n");
-    assert!(!home.workspace().join(".git/hooks").exists() && !home.workspace().join("build.rs").exists());
-    bench.end().await;
 }

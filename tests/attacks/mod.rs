@@ -1,0 +1,12 @@
+//! What the agent, or the repository that it works in, may try, and what must happen. The scripted Claude is the
+//! attacker; the binary and the sandbox are real. `SECURITY.md` lists every attack with the test that holds it.
+
+mod accepting;
+mod arguments;
+mod configuration;
+mod escapes;
+pub(crate) mod git_hostile;
+mod isolation;
+mod paths;
+mod the_key;
+mod walls;
