@@ -1,11 +1,9 @@
-//! Text that does something where it is shown.
+//! Text that does something where it is shown. What a tool says is neutralised by whoever shows it: the terminal and both
+//! editors have tests of that. What the server itself makes of untrusted words is tested here.
 
 use airlock_tests::editor::agent_text;
 use airlock_tests::workbench::Workbench;
 use serde_json::json;
-
-/// A screen that obeys, a clipboard that is filled, a title, a link that lies, letters that cannot be seen.
-const TRICKS: &str = "printf '\\033]52;c;ZXZpbA==\\007\\033[2J\\033[1;31mred\\033]0;title\\007\\033]8;;http://evil\\033\\\\click\\033]8;;\\033\\\\ \\u202eevil\\u2066 \\U000e0041\\U000e0042 \\u200b\\x9b31m done'";
 
 fn is_harmless(text: &str) -> bool {
     let bad = |c: char| {
@@ -16,28 +14,20 @@ fn is_harmless(text: &str) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_command_says_is_neutralised_where_it_is_shown() {
+async fn a_title_that_rewrites_the_screen_or_turns_the_reading_round_is_shown_as_it_is() {
     let bench = Workbench::new().await;
-    let (_, updates) = bench.call_with_updates("bash", json!({"command": TRICKS})).await;
-    let shown: String = updates.iter().filter_map(|update| update["output"].as_str()).collect();
-    assert!(shown.contains("done") && is_harmless(&shown), "{shown:?}");
-    for update in &updates {
-        for field in ["title", "text", "detail"] {
-            let text = update[field].as_str().unwrap_or_default();
-            assert!(is_harmless(text), "{field}: {text:?}");
-        }
-    }
+    let command = "echo \u{1b}[2J\u{202e}lived\u{202c} \u{1b}]0;x\u{7} \u{e0041}";
+    let (_, updates) = bench.call_with_updates("bash", json!({"command": command})).await;
+    let titles: Vec<&str> = updates.iter().filter_map(|update| update["title"].as_str()).collect();
+    assert!(!titles.is_empty() && titles.iter().all(|title| is_harmless(title)), "{titles:?}");
     bench.end().await;
 }
 
 #[tokio::test]
-async fn a_title_of_a_call_is_neutralised_too() {
+async fn names_in_the_list_of_changes_are_shown_as_they_are() {
     let bench = Workbench::new().await;
-    let command = "echo \u{1b}[2J\u{202e}lived\u{202c} \u{1b}]0;x\u{7}";
-    let (_, updates) = bench.call_with_updates("bash", json!({"command": command})).await;
-    let titles: Vec<&str> = updates.iter().filter_map(|update| update["title"].as_str()).collect();
-    assert!(!titles.is_empty() && titles.iter().all(|title| is_harmless(title)), "{titles:?}");
-    let shown = agent_text(&bench.editor.turn(&bench.session, "/cost").await);
-    assert!(is_harmless(&shown), "{shown:?}");
+    bench.bash("echo x > $'a\\nb'; echo x > $'\\e[2Kgone'; echo x > $'safe\\u202etxt.exe'").await;
+    let shown = agent_text(&bench.editor.turn(&bench.session, "/changes").await);
+    assert!(is_harmless(&shown) && !shown.contains("a\nb") && shown.contains("gone"), "{shown:?}");
     bench.end().await;
 }

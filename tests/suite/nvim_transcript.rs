@@ -17,3 +17,12 @@ async fn after_every_write_the_buffer_and_its_folds_are_those_of_the_transcript(
     }
     neovim.quit().await;
 }
+
+/// Updates were lost that came in while a frame had drawn only a part of what waited.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_update_is_lost_however_many_a_frame_draws_and_the_end_of_a_flood_is_shown() {
+    let claude = ScriptedClaude::start().await;
+    let neovim = Neovim::start(NeovimOptions::new(&claude)).await;
+    assert_eq!(neovim.lua_text(include_str!("nvim_conversation.lua")).await, "");
+    neovim.quit().await;
+}

@@ -64,7 +64,7 @@ impl Session {
         }
     }
 
-    /// Tells how much waits for review, when that is not what was told last.
+    /// Tells how much waits for review, when that or what it is has changed since it was told.
     pub(super) async fn tell_changes(&self) {
         let Some(held) = self.view.hold().await else {
             return;
@@ -73,7 +73,8 @@ impl Session {
             Ok(listing) => {
                 let count = listing.changes.iter().map(|change| change.hunks.len()).sum();
                 let files = listing.changes.len();
-                if self.is_news((count, files)) {
+                let ids = listing.changes.iter().flat_map(|change| &change.hunks).map(|hunk| hunk.id.clone());
+                if self.is_news(ids.collect()) {
                     self.outbox.push(Update::Changes { count, files });
                 }
             }

@@ -43,8 +43,8 @@ pub struct Session {
 
 /// What front ends ask for while a turn holds the state.
 struct Facts {
-    /// What was told last of the changes: hunks and files. `None`: it is told again.
-    changes: Option<(usize, usize)>,
+    /// The hunks that were told of last. `None`: they are told again.
+    changes: Option<Vec<String>>,
     commands: Vec<CommandInfo>,
     model: String,
 }
@@ -121,7 +121,7 @@ impl Session {
             slot_freed: Notify::new(),
             turns: AtomicU64::new(0),
             facts: Mutex::new(Facts {
-                changes: Some((0, 0)),
+                changes: Some(Vec::new()),
                 commands: built_in::all_infos(&state.custom, &state.shelved.shelf),
                 model: state.model.clone(),
             }),
@@ -299,9 +299,12 @@ impl Session {
         }
     }
 
-    /// Whether that is another number of changes than the one told last, which it then is.
-    pub(super) fn is_news(&self, changes: (usize, usize)) -> bool {
-        self.facts().changes.replace(changes) != Some(changes)
+    /// Whether these are other hunks than those told of last, which they then are.
+    pub(super) fn is_news(&self, hunks: Vec<String>) -> bool {
+        let mut facts = self.facts();
+        let is_news = facts.changes.as_ref() != Some(&hunks);
+        facts.changes = Some(hunks);
+        is_news
     }
 
     /// Something was done about the changes, so their number is told again.

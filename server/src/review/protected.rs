@@ -84,12 +84,10 @@ pub(super) fn protection(path: &WorkspacePath) -> Protection {
 /// A name as a file system that is careless about letters sees it.
 fn plain(name: &str) -> String {
     let unseen = |c: &char| !matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    name.chars()
-        .filter(unseen)
-        .flat_map(char::to_lowercase)
-        .collect::<String>()
-        .trim_end_matches(['.', ' '])
-        .to_owned()
+    let name: String = name.chars().filter(unseen).flat_map(char::to_lowercase).collect();
+    // What stands behind a colon names a part of the same file there.
+    let name = name.split(':').next().unwrap_or_default();
+    name.trim_end_matches(['.', ' ']).to_owned()
 }
 
 #[cfg(test)]

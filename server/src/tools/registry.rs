@@ -4,6 +4,7 @@ use super::{Tool, ToolContext, ToolOutcome};
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
 use crate::limits::TOOL_RESULT_MAX_BYTES;
+use crate::neutral::neutral_line;
 use jsonschema::Validator;
 use serde_json::Value;
 use std::sync::Arc;
@@ -59,7 +60,8 @@ impl Registry {
 
     /// A call in a few words.
     pub fn title(&self, name: &str, input: &Value) -> String {
-        self.find(name).map_or_else(|| name.to_owned(), |entry| entry.tool.title(input))
+        let title = self.find(name).map_or_else(|| name.to_owned(), |entry| entry.tool.title(input));
+        neutral_line(&title)
     }
 
     /// Runs a tool. Whatever is wrong with the call becomes an error that the model can read.

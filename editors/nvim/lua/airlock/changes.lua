@@ -36,6 +36,13 @@ function M.count(session)
   end)
 end
 
+--- The hunks of a file as they were shown: what came since is not decided with them.
+function M.ids(change)
+  return vim.tbl_map(function(hunk)
+    return hunk.id
+  end, change.hunks)
+end
+
 local function label(change, hunk)
   local words = { change.kind, ("+%d -%d"):format(hunk.newLines, hunk.oldLines) }
   if change.protected then
@@ -126,7 +133,9 @@ function M.decide(session, verb, selection, on_done)
         table.insert(texts, ("%s: %s"):format(done, neutral.line(table.concat(result.done, ", "))))
       end
       for _, failed in ipairs(result.failed) do
-        table.insert(texts, neutral.line(("%s was not %s: %s"):format(failed.path, done, failed.why)))
+        local is_id = selection.hunks and vim.list_contains(selection.hunks, failed.path)
+        local what = is_id and "a change" or failed.path
+        table.insert(texts, neutral.line(("%s was not %s: %s"):format(what, done, failed.why)))
       end
       local say = #result.failed > 0 and tell.warning or tell.info
       say(table.concat(texts, "; "))
@@ -159,6 +168,7 @@ function M.told(session)
   if shown.workspace == session.workspace then
     M.refresh()
   end
+  require("airlock.diff").told(session)
 end
 
 --- Shows the hunk under the cursor beside the list.
@@ -196,10 +206,10 @@ local function map_keys(buf)
     M.decide(session, "reject", { hunks = { data.hunk.id } })
   end)
   map("accept_file", "Accept this file", function(session, data)
-    M.decide(session, "accept", { paths = { data.path } })
+    M.decide(session, "accept", { hunks = M.ids(data.change) })
   end)
   map("reject_file", "Reject this file", function(session, data)
-    M.decide(session, "reject", { paths = { data.path } })
+    M.decide(session, "reject", { hunks = M.ids(data.change) })
   end)
   local function diff(session, data)
     require("airlock.diff").open(session, data.path, data.hunk)

@@ -12,14 +12,20 @@ Conversation.__index = Conversation
 local BUDGET_NS = 6e6
 --- What is joined before it is drawn.
 local JOINED_MAX_BYTES = 64 * 1024
---- Lines of one tool's output that are shown.
+--- How much of one tool's output is shown, and how many of its last lines behind that.
 local OUTPUT_MAX_LINES = 5000
+local OUTPUT_MAX_BYTES = 512 * 1024
+local OUTPUT_TAIL_BYTES = 8 * 1024
+--- How much of a call's title is shown.
+local TITLE_MAX_CHARS = 500
 
 function Conversation.new(on_drawn)
   local self = setmetatable({
     transcript = Transcript.new(),
+    --- From `first` to `last`. Its length is counted: Lua's own length of a table that begins with nils is any.
     queue = {},
     first = 1,
+    last = 0,
     calls = {},
     speaker = nil,
   }, Conversation)
@@ -33,20 +39,21 @@ end
 
 --- Notes an update; it is drawn with the next frame.
 function Conversation:push(update)
-  local last = self.queue[#self.queue]
-  local joins = last
-    and #self.queue >= self.first
-    and last.kind == update.kind
+  -- nil once it was drawn.
+  local waiting = self.queue[self.last]
+  local joins = waiting
+    and waiting.kind == update.kind
     and (update.kind == "agent_message_chunk" or update.kind == "agent_thought_chunk")
-    and last.bytes < JOINED_MAX_BYTES
+    and waiting.bytes < JOINED_MAX_BYTES
   if joins then
-    table.insert(last.pieces, update.text)
-    last.bytes = last.bytes + #update.text
+    table.insert(waiting.pieces, update.text)
+    waiting.bytes = waiting.bytes + #update.text
   else
     if type(update.text) == "string" then
       update.pieces, update.bytes = { update.text }, #update.text
     end
-    table.insert(self.queue, update)
+    self.last = self.last + 1
+    self.queue[self.last] = update
   end
   self.ask_frame()
 end
@@ -54,21 +61,25 @@ end
 --- Draws what waits, for as long as a frame allows; true when something is left.
 function Conversation:draw()
   local begun = vim.uv.hrtime()
-  while self.queue[self.first] do
+  while self.first <= self.last do
     local update = self.queue[self.first]
     self.queue[self.first] = nil
     self.first = self.first + 1
     local show = self["show_" .. update.kind]
-    if show then
-      show(self, update)
+    local shown, why = xpcall(show or function() end, debug.traceback, self, update)
+    if not shown then
+      -- The user is told, and what comes behind it is drawn all the same.
+      vim.schedule(function()
+        error(why, 0)
+      end)
     end
     if vim.uv.hrtime() - begun > BUDGET_NS then
       break
     end
   end
-  local more = self.queue[self.first] ~= nil
+  local more = self.first <= self.last
   if not more then
-    self.queue, self.first = {}, 1
+    self.queue, self.first, self.last = {}, 1, 0
   end
   self.transcript:write()
   return more
@@ -157,7 +168,15 @@ end
 
 function Conversation:show_tool_call(update)
   self:head("Airlock")
-  local call = { title = neutral.line(update.title), status = "pending", lines = 0, begun = vim.uv.hrtime() }
+  local call = {
+    title = vim.fn.strcharpart(neutral.line(update.title), 0, TITLE_MAX_CHARS),
+    status = "pending",
+    lines = 0,
+    bytes = 0,
+    --- What is not shown yet of an output that is too long; nil while all of it is.
+    tail = nil,
+    begun = vim.uv.hrtime(),
+  }
   call.block = self.transcript:open("tool", {
     header = header(call),
     folds = true,
@@ -173,7 +192,7 @@ function Conversation:show_tool_call_update(update)
     return
   end
   if update.output and update.output ~= "" then
-    self:show_output(call, neutral.text(update.output))
+    self:show_output(call, update.output)
   end
   local ended = update.status == "completed" or update.status == "failed"
   if update.status ~= call.status or update.exitCode then
@@ -184,6 +203,7 @@ function Conversation:show_tool_call_update(update)
     self:show_outcome(call)
   end
   if ended then
+    self:show_tail(call)
     self.calls[update.toolCallId] = nil
   end
 end
@@ -193,19 +213,59 @@ function Conversation:show_outcome(call)
   call.block.outcome = call.outcome
 end
 
+--- Where the line begins that is `lines` lines behind the beginning of a text; nil when it has fewer.
+local function behind_lines(text, lines)
+  local at = 1
+  for _ = 1, lines do
+    at = text:find("\n", at, true)
+    if not at then
+      return nil
+    end
+    at = at + 1
+  end
+  return at
+end
+
+--- The last bytes of a text, from the beginning of a line or at least of a character.
+local function last_part(text, bytes)
+  local part = text:sub(-bytes)
+  if #part < #text then
+    part = part:gsub(part:find("\n", 1, true) and "^[^\n]*\n" or "^[\128-\191]+", "")
+  end
+  return part
+end
+
+--- As much of it as is shown at once; the rest waits as the tail.
 function Conversation:show_output(call, text)
-  if call.lines >= OUTPUT_MAX_LINES then
+  if call.tail then
+    call.tail = last_part(call.tail .. last_part(text, OUTPUT_TAIL_BYTES), OUTPUT_TAIL_BYTES)
     return
   end
-  if call.lines == 0 then
+  if call.bytes == 0 then
     -- Markdown takes indented lines for code only behind an empty one.
     self.transcript:append(call.block, "\n")
   end
-  call.lines = call.lines + select(2, text:gsub("\n", "\n")) + 1
-  if call.lines >= OUTPUT_MAX_LINES then
-    text = text:sub(1, JOINED_MAX_BYTES) .. "\n… more is not shown here\n"
+  local behind = behind_lines(text, OUTPUT_MAX_LINES - call.lines) or math.huge
+  local room = math.min(OUTPUT_MAX_BYTES - call.bytes, behind - 1)
+  if room < #text then
+    -- Not in the middle of a character.
+    while room > 0 and text:byte(room + 1) >= 128 and text:byte(room + 1) < 192 do
+      room = room - 1
+    end
+    call.tail = last_part(text:sub(room + 1), OUTPUT_TAIL_BYTES)
+    text = text:sub(1, room)
   end
-  self.transcript:append(call.block, text)
+  call.bytes = call.bytes + #text
+  call.lines = call.lines + select(2, text:gsub("\n", "\n"))
+  self.transcript:append(call.block, neutral.text(text))
+end
+
+--- The end of an output that was too long: that is where errors stand.
+function Conversation:show_tail(call)
+  if call.tail and call.tail ~= "" then
+    self.transcript:append(call.block, "\n… more is not shown here …\n" .. neutral.text(call.tail))
+  end
+  call.tail = ""
 end
 
 local NOTICES = {
@@ -235,6 +295,7 @@ function Conversation:show_turn_end(update)
   for _, call in pairs(self.calls) do
     call.status = "failed"
     self:show_outcome(call)
+    self:show_tail(call)
   end
   self.calls = {}
   if update.error then
@@ -248,7 +309,7 @@ end
 
 --- Forgets everything that is shown.
 function Conversation:clear()
-  self.queue, self.first, self.calls, self.speaker = {}, 1, {}, nil
+  self.queue, self.first, self.last, self.calls, self.speaker = {}, 1, 0, {}, nil
   self.transcript:clear()
   self.ask_frame()
 end

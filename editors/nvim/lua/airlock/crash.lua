@@ -62,6 +62,10 @@ function M.recover(workspace, why)
   end
   workspace:start(function(failure)
     if failure then
+      if session then
+        session.closed = true
+        session:notice("error", failure.message)
+      end
       return tell.error(failure.message)
     end
     for _, buf in ipairs(workspace:files()) do

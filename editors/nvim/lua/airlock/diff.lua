@@ -7,6 +7,9 @@ local window = require("airlock.window")
 
 local M = {}
 
+--- Those that are shown, by the buffer of the proposed text.
+local views = {}
+
 local function find(result, path)
   for _, change in ipairs(result.changes) do
     if change.path == path then
@@ -77,7 +80,7 @@ local function map_keys(view)
   end
   local function decide_file(verb)
     return function()
-      changes.decide(view.session, verb, { paths = { view.path } }, function()
+      changes.decide(view.session, verb, { hunks = changes.ids(view.change) }, function()
         refresh(view)
       end)
     end
@@ -125,10 +128,22 @@ local function show(session, change, hunk)
   window.hint(beside, "the agent's · ga accept · gr reject · ]c next · q close")
   local view =
     { session = session, path = change.path, change = change, buf = buf, tab = vim.api.nvim_get_current_tabpage() }
+  views[buf] = view
   map_keys(view)
   local line = hunk and hunk.newStart or (change.hunks[1] and change.hunks[1].newStart) or 1
   local last = vim.api.nvim_buf_line_count(buf)
   vim.api.nvim_win_set_cursor(beside, { math.max(1, math.min(line, last)), 0 })
+end
+
+--- What waits in a session is other than it was.
+function M.told(session)
+  for buf, view in pairs(views) do
+    if not vim.api.nvim_buf_is_valid(buf) then
+      views[buf] = nil
+    elseif view.session == session then
+      refresh(view)
+    end
+  end
 end
 
 --- Opens it for one file; `hunk` says where to look first.

@@ -4,14 +4,17 @@
 --- It also drops those whose lines are written anew, so each write makes them again, open if they were.
 local M = {}
 
---- Calls `act` in each window that shows the buffer, and leaves the view as it was.
+--- Calls `act` in each window that shows the buffer, and leaves the view as it was. Where the user has folds of
+--- another kind, none can be made.
 local function in_windows(buf, act)
   for _, window in ipairs(vim.fn.win_findbuf(buf)) do
-    vim.api.nvim_win_call(window, function()
-      local view = vim.fn.winsaveview()
-      act(window)
-      vim.fn.winrestview(view)
-    end)
+    if vim.wo[window].foldmethod == "manual" then
+      vim.api.nvim_win_call(window, function()
+        local view = vim.fn.winsaveview()
+        act(window)
+        vim.fn.winrestview(view)
+      end)
+    end
   end
 end
 
@@ -71,6 +74,7 @@ local function cut(text, width)
   if vim.fn.strdisplaywidth(text) <= width then
     return text
   end
+  text = vim.fn.strcharpart(text, 0, width)
   local count = vim.fn.strchars(text)
   repeat
     count = count - 1

@@ -95,7 +95,6 @@ function Prompt:send()
     return
   end
   if self.workspace:ensure_session():prompt(text) then
-    self:remember(text)
     self:set_text("")
   end
 end

@@ -69,6 +69,10 @@ function Session:take_usage(update)
   end
 end
 
+function Session:take_model(update)
+  self.model = update.model
+end
+
 function Session:take_sandbox(update)
   self.sandbox = update
   if update.state == "failed" and update.detail then
@@ -133,6 +137,10 @@ end
 
 --- `request` gives a method and its parameters for the session's id, which may not be there yet.
 function Session:begin_turn(text, about, request)
+  -- Whatever comes, the user does not have to type it again.
+  if self.workspace.chat then
+    self.workspace.chat.prompt:remember(text)
+  end
   if self.closed then
     tell.warning("this session has ended. :AirlockNew begins another one")
     return false
@@ -179,19 +187,11 @@ function Session:begin_next()
   end
 end
 
---- What waited is not asked any more, but not lost either.
-function Session:drop_next()
-  if self.next_turn and self.workspace.chat then
-    self.workspace.chat.prompt:remember(self.next_turn.text)
-  end
-  self.next_turn = nil
-end
-
 function Session:stop()
   if not self.turn then
     return false
   end
-  self:drop_next()
+  self.next_turn = nil
   if self.waiting_turn then
     self.waiting_turn, self.turn = nil, false
   elseif self.id then
@@ -202,8 +202,7 @@ end
 
 --- The server is gone, and what was in work with it.
 function Session:lost()
-  self:drop_next()
-  self.turn, self.tool, self.sandbox, self.waiting_turn = false, nil, nil, nil
+  self.turn, self.tool, self.sandbox, self.waiting_turn, self.next_turn = false, nil, nil, nil, nil
   self.conversation:push({ kind = "turn_end" })
 end
 

@@ -27,7 +27,7 @@ function M.now(text, level)
   if vim.fn.strdisplaywidth(text) <= room then
     return vim.notify(text, level)
   end
-  local short = text
+  local short = vim.fn.strcharpart(text, 0, room)
   while vim.fn.strdisplaywidth(short) > room - 12 do
     short = vim.fn.strcharpart(short, 0, vim.fn.strchars(short) - 1)
   end

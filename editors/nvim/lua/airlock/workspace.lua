@@ -200,19 +200,23 @@ end
 
 --- Opens a session by `method`. `on_open(failure)` may be left out; a failure is shown in the conversation then.
 function Workspace:open(session, method, params, on_open)
-  self.opening = true
+  self.opening = (self.opening or 0) + 1
   params.folder = vim.uri_from_fname(self.root)
   self:request(method, params, function(failure, result)
-    self.opening = false
-    local early = self.early
-    self.early = {}
+    -- Those of a session whose answer is still to come wait for that.
+    self.opening = (self.opening or 0) > 1 and self.opening - 1 or nil
     if not failure then
       session:opened(result)
       self.sessions[session.id] = session
-      for _, update in ipairs(early[session.id] or {}) do
+      local early = self.early[session.id] or {}
+      self.early[session.id] = nil
+      for _, update in ipairs(early) do
         session:take(update)
       end
       session:send_waiting()
+    end
+    if not self.opening then
+      self.early = {}
     end
     on_open(failure)
     status.redraw()
@@ -275,7 +279,7 @@ end
 --- The server ended, wanted or not.
 function Workspace:ended(code, signal, last_words)
   local was_ready = self.client ~= nil
-  self.client, self.client_id, self.opening, self.early, self.sessions = nil, nil, false, {}, {}
+  self.client, self.client_id, self.opening, self.early, self.sessions = nil, nil, nil, {}, {}
   local pending = self.pending
   self.pending = {}
   local why = ("Airlock's process ended (%s)"):format(

@@ -24,8 +24,8 @@ pub fn become_ordinary() -> io::Result<()> {
     let none = CapabilitySet::empty();
     set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })?;
     set_no_new_privs(true)?;
-    // A change of user clears this, and without it /proc/self would belong to root.
-    set_dumpable_behavior(DumpableBehavior::Dumpable)
+    // What is ours in /proc belongs to root then: nobody inside can write to our link or look into our memory.
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)
 }
 
 /// No program that is started later can get a capability back. Those that this kernel does not know are not there.

@@ -1,6 +1,7 @@
 //! `/changes`: what the agent changed and waits for review.
 
 use super::{BuiltIn, CommandContext, Outcome};
+use crate::neutral::neutral_line;
 use crate::review::{self, Change, ChangeKind, Listing};
 use futures::future::BoxFuture;
 
@@ -44,5 +45,5 @@ fn line(change: &Change) -> String {
     let size = if change.binary { "binary".to_owned() } else { format!("+{come} −{go}") };
     let protected = if change.protected { ", protected: accept it by itself" } else { "" };
     let conflict = if change.conflict.is_some() { ", in conflict with what you changed" } else { "" };
-    format!("- {kind} `{}` ({size}{protected}{conflict})", change.path)
+    format!("- {kind} `{}` ({size}{protected}{conflict})", neutral_line(change.path.as_str()))
 }
