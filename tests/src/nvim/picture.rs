@@ -14,8 +14,7 @@ pub(super) fn svg(screen: &Screen) -> String {
     let (width, height) = (columns as f64 * CELL_WIDTH, screen.rows.len() as f64 * CELL_HEIGHT);
     let mut picture = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"13.3\" \
-         xml:space=\"preserve\"><rect width=\"100%\" height=\"100%\" fill=\"#{:06x}\"/>\n",
+         height=\"{height}\" font-family=\"DejaVu Sans Mono, Menlo, Consolas, monospace\" font-size=\"13.3\"><rect width=\"100%\" height=\"100%\" fill=\"#{:06x}\"/>\n",
         screen.background
     );
     for (number, row) in screen.rows.iter().enumerate() {
@@ -62,7 +61,8 @@ fn run(picture: &mut String, screen: &Screen, row: usize, start: usize, cells: &
         style.push_str(if is { words } else { "" });
     }
     let foot = y + CELL_HEIGHT - FOOT;
-    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    // Spaces that not every viewer makes one of.
+    let text = text.replace('&', "&amp;").replace('<', "&lt;").replace(' ', "\u{a0}");
     let shown = (last + 1) as f64 * CELL_WIDTH;
     let _ = writeln!(
         picture,
