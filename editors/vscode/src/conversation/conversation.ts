@@ -25,6 +25,9 @@ export class Conversation implements vscode.Disposable {
   private opening: Promise<Opened> | undefined;
   /** Updates of sessions that we do not know yet: they may come before the response that names them. */
   private early: SessionUpdate[] = [];
+  private readonly openings = new vscode.EventEmitter<void>();
+  /** One was begun, reopened or found again. */
+  readonly onOpened = this.openings.event;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -101,7 +104,7 @@ export class Conversation implements vscode.Disposable {
   }
 
   dispose(): void {
-    vscode.Disposable.from(...this.subscriptions).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.openings).dispose();
   }
 
   private chosenFolder(): vscode.WorkspaceFolder {
@@ -153,16 +156,17 @@ export class Conversation implements vscode.Disposable {
     }
   }
 
-  private entered(opened: SessionOpened, folder: vscode.WorkspaceFolder, how: { again: boolean; note?: string }): Opened {
-    const { sessionId, model, commands } = opened;
-    this.open = { sessionId, folder };
+  private entered({ sessionId, model, commands }: SessionOpened, folder: vscode.WorkspaceFolder, how: { again: boolean; note?: string }): Opened {
+    const opened = { sessionId, folder };
+    this.open = opened;
     const several = (vscode.workspace.workspaceFolders?.length ?? 0) > 1;
     this.store.tell({ type: "opened", sessionId, model, commands, ...how, ...(several ? { folder: folder.name } : {}) });
     void this.memory.update(LAST, sessionId);
     const early = this.early.filter((update) => update.sessionId === sessionId);
     this.early = [];
     for (const update of early) this.take(update);
-    return this.open;
+    this.openings.fire();
+    return opened;
   }
 
   private async close(): Promise<void> {

@@ -25,19 +25,29 @@ export async function acceptAll(changes: Changes): Promise<void> {
 }
 
 export async function rejectAll(changes: Changes): Promise<void> {
-  const files = count(changes.all.length, "file");
+  // Named one by one, so that nothing goes that came while the question stood there.
+  const paths = changes.all.map((change) => change.path);
+  const files = count(paths.length, "file");
   const sure = await vscode.window.showWarningMessage(
     `Reject all changes in ${files}?`,
     { modal: true, detail: "What the agent wrote there is thrown away. Your own files stay as they are." },
     "Reject All",
   );
-  // Named one by one, so that nothing goes that came while the question stood there.
-  if (sure !== undefined) await run(changes, "reject", { paths: changes.all.map((change) => change.path) });
+  if (sure !== undefined) await run(changes, "reject", { paths });
 }
 
-function selectionOf(what: ChangeNode | HunkArgument): Selection {
+/** A file is all the hunks that were shown of it, so that nothing lands that was not. */
+export function selectionOf(what: ChangeNode | HunkArgument): Selection {
   if ("hunkId" in what) return { hunks: [what.hunkId] };
-  return what.kind === "hunk" ? { hunks: [what.hunk.id] } : { paths: [what.path] };
+  switch (what.kind) {
+    case "hunk":
+      return { hunks: [what.hunk.id] };
+    case "file":
+      return { hunks: what.change.hunks.map((hunk) => hunk.id) };
+    case "folder":
+      // Not by hunks: what is protected would count as named by itself.
+      return { paths: [what.path] };
+  }
 }
 
 async function run(changes: Changes, verdict: Verdict, selection: Selection): Promise<void> {
