@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { complete, insertion, tokenAt } from "../src/shared/completion";
 import { inputFields } from "../src/shared/input-fields";
-import { neutral, neutralOutput } from "../src/shared/neutral";
+import { neutral, neutralMessage, neutralName, neutralOutput } from "../src/shared/neutral";
 import { rank } from "../src/shared/rank-files";
 import { cost, duration, isolation, tokens } from "../src/shared/words";
 
@@ -44,6 +44,11 @@ describe("text that somebody else wrote", () => {
 
   test("what belongs to a text stays", () => {
     expect(neutral("a\tb\nc 👩‍💻 ⚠️ é 日本")).toBe("a\tb\nc 👩‍💻 ⚠️ é 日本");
+  });
+
+  test("a name is one line, and no message has a link that we did not make", () => {
+    expect(neutralName("a\nb\tc")).toBe("a⟨U+000A⟩b⟨U+0009⟩c");
+    expect(neutralMessage("Not accepted: [x](command:workbench.action.quit)")).toBe("Not accepted: [x] (command:workbench.action.quit)");
   });
 
   test("a line that is written over is shown as it ends", () => {
