@@ -39,6 +39,7 @@ export function activate(context: vscode.ExtensionContext): void {
       const { context: about, about: labels } = attachments.take();
       conversation.prompt(text, about, labels).catch(fail);
     },
+    takeBack: (id) => conversation.takeBack(id),
     stop: () => void conversation.stop(),
     answer: (question, option) => questions.answer(question, option),
     findFiles: async (query) => (conversation.folder && mayRun() ? await findFiles(conversation.folder, query) : []),

@@ -13,6 +13,14 @@ const CAME_BACK = "Airlock's server ended and was started again. The conversatio
 const HELD_MAX_MS = 8000;
 const HELD_POLL_MS = 250;
 
+interface Prompt {
+  text: string;
+  context: PromptContext[];
+  about: string[];
+  /** What the user sees of it. */
+  shown: string;
+}
+
 interface Opened {
   sessionId: string;
   folder: vscode.WorkspaceFolder;
@@ -25,6 +33,9 @@ export class Conversation implements vscode.Disposable {
   private opening: Promise<Opened> | undefined;
   /** Updates of sessions that we do not know yet: they may come before the response that names them. */
   private early: SessionUpdate[] = [];
+  /** What was asked while a turn was in work, the oldest first. */
+  private queue: (Prompt & { id: string })[] = [];
+  private queuedSoFar = 0;
   private readonly openings = new vscode.EventEmitter<void>();
   /** One was begun, reopened or found again. */
   readonly onOpened = this.openings.event;
@@ -88,15 +99,18 @@ export class Conversation implements vscode.Disposable {
     });
   }
 
-  /** Says something, shown as it is or in other words. What comes of it arrives as updates. */
+  /** Says something, shown as it is or in other words: at once, or when the turn in work is over. */
   async prompt(text: string, context: PromptContext[], about: string[], shown = text): Promise<void> {
     const { sessionId } = await this.ensure();
-    this.store.tell({ type: "prompted", text: shown, about });
-    try {
-      await this.server.request<TurnBegun>("airlock/session/prompt", { sessionId, text, context });
-    } catch (error) {
-      this.store.tell({ type: "refused", reason: reason(error) });
-    }
+    const prompt = { text, context, about, shown };
+    if (this.isBusy) this.enqueue(prompt);
+    else await this.send(sessionId, prompt);
+  }
+
+  /** Takes back a prompt that still waits. */
+  takeBack(id: string): void {
+    this.queue = this.queue.filter((prompt) => prompt.id !== id);
+    this.store.tell({ type: "unqueued", id });
   }
 
   async stop(): Promise<void> {
@@ -105,6 +119,36 @@ export class Conversation implements vscode.Disposable {
 
   dispose(): void {
     vscode.Disposable.from(...this.subscriptions, this.openings).dispose();
+  }
+
+  private get isBusy(): boolean {
+    const { turn, replaying } = this.store.chat;
+    return turn !== undefined || replaying;
+  }
+
+  private enqueue(prompt: Prompt): void {
+    this.queuedSoFar += 1;
+    const id = `queued-${this.queuedSoFar}`;
+    this.queue.push({ ...prompt, id });
+    this.store.tell({ type: "queued", prompt: { id, text: prompt.shown, about: prompt.about } });
+  }
+
+  /** What comes of it arrives as updates. */
+  private async send(sessionId: string, { text, context, about, shown }: Prompt): Promise<void> {
+    this.store.tell({ type: "prompted", text: shown, about });
+    try {
+      await this.server.request<TurnBegun>("airlock/session/prompt", { sessionId, text, context });
+    } catch (error) {
+      this.store.tell({ type: "refused", reason: reason(error) });
+      this.sendQueued();
+    }
+  }
+
+  private sendQueued(): void {
+    const [next] = this.queue;
+    if (next === undefined || this.open === undefined || this.isBusy) return;
+    this.takeBack(next.id);
+    void this.send(this.open.sessionId, next);
   }
 
   private chosenFolder(): vscode.WorkspaceFolder {
@@ -166,6 +210,7 @@ export class Conversation implements vscode.Disposable {
     this.early = [];
     for (const update of early) this.take(update);
     this.openings.fire();
+    this.sendQueued();
     return opened;
   }
 
@@ -178,6 +223,7 @@ export class Conversation implements vscode.Disposable {
   private take(update: SessionUpdate): void {
     if (update.sessionId === this.open?.sessionId) {
       this.store.tell({ type: "update", update: update.update, at: Date.now() });
+      this.sendQueued();
     } else if (this.opening !== undefined) {
       this.early.push(update);
     }
