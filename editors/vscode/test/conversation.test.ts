@@ -62,3 +62,36 @@ test("a question that waits when the server ends is asked in the conversation th
   server.tell("new", replayed);
   await vi.waitFor(() => expect(asked()).toEqual(["one", "two"]));
 });
+
+const refuse = (why: string) => () => {
+  throw new Error(why);
+};
+
+test("after a crash it is said whether the conversation goes on or is a new one, and why is logged", async () => {
+  const { server, store, conversation } = window();
+  await conversation.prompt("one", [], []);
+  server.states.fire({ kind: "restarting" });
+  server.answers["airlock/session/load"] = refuse("cannot read the history");
+  server.states.fire({ kind: "running" });
+  await vi.waitFor(() => expect(store.chat.items).toMatchObject([{ kind: "notice", text: expect.stringContaining("with a new conversation") as string }]));
+  expect(server.logged.join()).toContain("cannot read the history");
+});
+
+test("a last conversation that cannot be opened is not taken for nothing, unless nothing was said in it", async () => {
+  const lost = window({ "airlock.lastSession": "last" });
+  lost.server.answers["airlock/session/load"] = refuse("cannot read the history");
+  await lost.conversation.ensure();
+  expect(lost.store.chat.items).toMatchObject([{ text: expect.stringContaining("this is a new one") as string }]);
+  const empty = window({ "airlock.lastSession": "last" });
+  empty.server.answers["airlock/session/load"] = refuse('there is no session "last": /sessions lists those there are');
+  await empty.conversation.ensure();
+  expect(empty.store.chat.items).toEqual([]);
+});
+
+test("a conversation that another process still holds is waited for", async () => {
+  const { server, store, conversation } = window({ "airlock.lastSession": "last" });
+  const load = vi.fn().mockRejectedValueOnce(new Error("the session last is open in another window or editor")).mockResolvedValue({ sessionId: "last", model: "m", commands: [] });
+  server.answers["airlock/session/load"] = load;
+  await conversation.ensure();
+  expect(store.chat.sessionId).toBe("last");
+});

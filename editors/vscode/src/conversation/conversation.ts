@@ -9,6 +9,12 @@ import type { ChatStore } from "./chat-store";
 const LAST = "airlock.lastSession";
 
 const CAME_BACK = "Airlock's server ended and was started again. The conversation goes on; an answer that was in work is lost.";
+const CAME_BACK_NEW = "Airlock's server was started again, with a new conversation. The one before is under Reopen a Conversation.";
+const BEGAN_NEW = "The last conversation could not be opened, so this is a new one. The one before is under Reopen a Conversation.";
+
+/** Words of the server's refusals: another process has it; nothing of it was kept, as when nothing was said in it. */
+const IS_HELD = "is open in another";
+const IS_EMPTY = "there is no session";
 
 const HELD_MAX_MS = 8000;
 const HELD_POLL_MS = 250;
@@ -71,7 +77,7 @@ export class Conversation implements vscode.Disposable {
       if (this.open !== undefined) return this.open;
       const last = this.memory.get<string>(LAST);
       const folder = this.chosenFolder();
-      return (last === undefined ? undefined : await this.loadIfThere(last, folder)) ?? (await this.begin(folder));
+      return last === undefined ? await this.begin(folder) : await this.loadOrBegin({ sessionId: last, folder }, { begun: BEGAN_NEW });
     });
   }
 
@@ -94,7 +100,7 @@ export class Conversation implements vscode.Disposable {
         return await this.load(sessionId, folder);
       } catch (error) {
         void vscode.window.showErrorMessage(`This conversation cannot be reopened: ${reason(error)}`);
-        return before === undefined ? await this.begin(folder) : await this.load(before, folder).catch(() => this.begin(folder));
+        return before === undefined ? await this.begin(folder) : await this.loadOrBegin({ sessionId: before, folder }, { begun: BEGAN_NEW });
       }
     });
   }
@@ -187,14 +193,25 @@ export class Conversation implements vscode.Disposable {
     return this.entered(opened, folder, { again: true, ...(note === undefined ? {} : { note }) });
   }
 
+  /** Where it cannot be loaded, the user is told that it is another one, unless there was nothing in it. */
+  private async loadOrBegin({ sessionId, folder }: Opened, notes: { loaded?: string; begun: string }): Promise<Opened> {
+    try {
+      return await this.loadWhenFree(sessionId, folder, notes.loaded);
+    } catch (error) {
+      this.server.log.warn(`the conversation ${sessionId} cannot be loaded: ${reason(error)}`);
+      const nothingIsLost = reason(error).includes(IS_EMPTY) && !this.store.chat.items.some(({ kind }) => kind === "user");
+      return await this.begin(folder, nothingIsLost ? undefined : notes.begun);
+    }
+  }
+
   /** A window that was closed a moment ago, this one before a reload, may still hold it: that is waited for. */
-  private async loadIfThere(sessionId: string, folder: vscode.WorkspaceFolder, note?: string): Promise<Opened | undefined> {
+  private async loadWhenFree(sessionId: string, folder: vscode.WorkspaceFolder, note?: string): Promise<Opened> {
     const until = Date.now() + HELD_MAX_MS;
     for (;;) {
       try {
         return await this.load(sessionId, folder, note);
       } catch (error) {
-        if (!reason(error).includes("is open in another") || Date.now() > until) return undefined;
+        if (!reason(error).includes(IS_HELD) || Date.now() > until) throw error;
         await new Promise((resolve) => setTimeout(resolve, HELD_POLL_MS));
       }
     }
@@ -241,10 +258,7 @@ export class Conversation implements vscode.Disposable {
     this.lost = undefined;
     if (lost === undefined) return;
     try {
-      await this.exclusively(async () => {
-        const loaded = await this.loadIfThere(lost.sessionId, lost.folder, CAME_BACK);
-        return loaded ?? (await this.begin(lost.folder, CAME_BACK));
-      });
+      await this.exclusively(async () => this.open ?? (await this.loadOrBegin(lost, { loaded: CAME_BACK, begun: CAME_BACK_NEW })));
     } catch (error) {
       this.store.tell({ type: "refused", reason: reason(error) });
     }
