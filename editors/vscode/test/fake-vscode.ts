@@ -52,7 +52,13 @@ const show = (text: string) => {
   return Promise.resolve(undefined);
 };
 
-const workspace = { isTrusted: true, workspaceFolders, onDidChangeTextDocument: nothing, onDidSaveTextDocument: nothing };
+const workspace = {
+  isTrusted: true,
+  workspaceFolders,
+  getConfiguration: () => ({ get: (_: string, otherwise: unknown) => otherwise }),
+  onDidChangeTextDocument: nothing,
+  onDidSaveTextDocument: nothing,
+};
 const window = { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show, setStatusBarMessage: show };
 
 export { Disposable, EventEmitter, shown, Uri, window, workspace };
