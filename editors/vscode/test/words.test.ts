@@ -3,7 +3,7 @@ import { complete, insertion, tokenAt } from "../src/shared/completion";
 import { inputFields } from "../src/shared/input-fields";
 import { neutral, neutralMessage, neutralName, neutralOutput } from "../src/shared/neutral";
 import { rank } from "../src/shared/rank-files";
-import { cost, duration, isolation, tokens } from "../src/shared/words";
+import { cost, duration, isolation, primaryAnswer, tokens } from "../src/shared/words";
 
 test.each([
   [0, "0 ms"],
@@ -100,4 +100,11 @@ test("what goes into a call is shown without JSON", () => {
     { name: "Background", value: "yes" },
   ]);
   expect(inputFields(null)).toEqual([]);
+});
+
+test("one answer stands out, and it allows no more than it must", () => {
+  const option = (kind: string) => ({ id: kind, label: kind, kind });
+  expect(primaryAnswer(["allow_session", "allow_once", "allow_once", "reject"].map(option))?.kind).toBe("allow_once");
+  expect(primaryAnswer(["reject", "allow_session"].map(option))?.kind).toBe("allow_session");
+  expect(primaryAnswer([option("reject")])).toBeUndefined();
 });
