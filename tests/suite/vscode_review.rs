@@ -22,6 +22,9 @@ export function leave(name) {
 const CHANGE: &str = "sed -i 's/Hello, /Dear /; s/Bye, /Farewell, /' src/greet.js; mkdir -p docs; \
     echo 'Greetings are warm now.' > docs/notes.md; echo 'export PATH=/tmp' > .envrc";
 
+const GUIDE: &str = "mkdir guide; echo 1 > guide/one.md; echo 2 > guide/two.md; \
+    echo 'export PATH=/tmp' > guide/.envrc";
+
 #[tokio::test]
 async fn vs_code_reviews_hunk_by_hunk_with_undo_and_asks_about_problems() {
     let claude = ScriptedClaude::start().await;
@@ -51,6 +54,7 @@ async fn vs_code_reviews_hunk_by_hunk_with_undo_and_asks_about_problems() {
     vscode.go_on().await;
     vscode.reached("nothing waits").await;
     assert!(!home.workspace().join(".envrc").exists());
+    claude.push(Reply::calls("toolu_serve", "bash", json!({"command": "echo listening; sleep 600"})));
     let fix = "sed -i 's/true/true,/' settings.json";
     claude.push(Reply::calls("toolu_2", "bash", json!({"command": fix}))).push("The comma is there now.");
     vscode.go_on().await;
@@ -68,6 +72,15 @@ async fn vs_code_reviews_hunk_by_hunk_with_undo_and_asks_about_problems() {
     vscode.reached("the selection was sent").await;
     let asked = claude.requests().pop().expect("a request").last_user_text();
     assert!(asked.contains("Is it right now?") && asked.contains("\"loud\": false"), "{asked}");
+    claude.push(Reply::calls("toolu_3", "bash", json!({"command": GUIDE}))).push("Here it is.");
+    vscode.go_on().await;
+
+    vscode.reached("a folder is accepted").await;
+    assert_eq!((on_disk("guide/one.md").as_str(), on_disk("guide/two.md").as_str()), ("1\n", "2\n"));
+    assert!(!home.workspace().join("guide/.envrc").exists(), "what is protected is left");
+    vscode.go_on().await;
+    vscode.reached("a folder is rejected").await;
+    assert!(!home.workspace().join("guide/.envrc").exists());
     vscode.go_on().await;
     vscode.finish().await;
     claude.finish();

@@ -138,6 +138,7 @@ async function denial(window) {
   const text = await dialog.locator(".detail").innerText();
   assert.match(text, /command: ls/);
   assert.doesNotMatch(text, /[{}"]/, "people read no JSON");
+  assert.equal(await dialog.locator(".button:not(.secondary)").count(), 1, "one answer stands out");
   await window.shot("question");
   // The safe answer has the focus, and nothing behind the dialog can be used.
   assert.equal(await dialog.getByRole("button", { name: "Stop" }).evaluate((button) => button === document.activeElement), true);

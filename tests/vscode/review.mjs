@@ -1,4 +1,4 @@
-// Review: the tree, the diff, one hunk and its undo, what is protected, the explorer, a code action, the doctor.
+// Review: the tree, the diff, one hunk and its undo, what is protected, the explorer, a code action, a folder, the doctor.
 import assert from "node:assert/strict";
 import { play, reach } from "./channel.mjs";
 import { openWindow } from "./window.mjs";
@@ -9,6 +9,7 @@ await play(openWindow, async (window) => {
   await chat.locator(".badge", { hasText: "Container" }).waitFor();
   await window.say("Make the greetings warmer");
   await chat.locator(".review-bar", { hasText: "4 changes in 3 files to review" }).waitFor();
+  await window.badge(4).waitFor();
   await reach("changes wait");
   await reload(window);
   await diff(window);
@@ -17,6 +18,7 @@ await play(openWindow, async (window) => {
   await acceptAll(window);
   await codeAction(window);
   await askAboutSelection(window);
+  await folder(window);
   await doctor(window);
 });
 
@@ -103,11 +105,15 @@ async function acceptAll(window) {
   await page.keyboard.press("Escape");
 }
 
+/** It is asked while the agent is at work: it waits, and the agent can still be stopped. */
 async function codeAction(window) {
   const { chat, page } = window;
   await window.openFile("settings.json");
   const problem = page.locator(".editor-instance .squiggly-error").first();
   await problem.waitFor();
+  await window.say("Serve it");
+  await chat.locator(".call .call-output", { hasText: "listening" }).waitFor();
+  await window.lines.click();
   await page.keyboard.press("F8");
   await page.locator(".zone-widget, .peekview-widget").first().waitFor();
   await page.keyboard.press("Escape");
@@ -117,6 +123,13 @@ async function codeAction(window) {
   await page.locator(".action-widget .action", { hasText: "Explain with Airlock" }).first().waitFor();
   await window.shot("code-action");
   await action.click();
+  const waiting = chat.locator(".user.queued", { hasText: "Fix this problem: Expected comma" });
+  await waiting.getByText("Waits until the agent is done").waitFor();
+  assert.equal(await chat.locator(".end, .notice.error").count(), 0, "the turn goes on");
+  await window.shot("a-question-waits");
+  await chat.getByRole("button", { name: "Stop" }).click();
+  await chat.locator(".end", { hasText: "Stopped" }).waitFor();
+  await waiting.waitFor({ state: "detached" });
   await chat.locator(".user .text", { hasText: "Fix this problem: Expected comma" }).waitFor();
   await chat.locator(".user .about li", { hasText: "settings.json:" }).waitFor();
   await chat.locator(".answer", { hasText: "The comma is there now" }).waitFor();
@@ -142,9 +155,33 @@ async function askAboutSelection(window) {
   await reach("the selection was sent");
 }
 
+/** A folder at once: what is protected in it is left, and not named by the folder. */
+async function folder(window) {
+  const { chat, page } = window;
+  await window.say("Write a guide");
+  await chat.locator(".review-bar", { hasText: "3 changes in 3 files to review" }).waitFor();
+  await window.badge(3).waitFor();
+  await window.row("one.md").first().waitFor();
+  await window.pressAt("guide", "Accept");
+  await page.locator(".notification-list-item", { hasText: "Accepted 2 files. Not accepted: guide/.envrc" }).waitFor();
+  await window.row("one.md").waitFor({ state: "detached" });
+  await window.badge(1).waitFor();
+  await window.shot("folder-accepted");
+  await reach("a folder is accepted");
+  await window.pressAt("guide", "Reject");
+  await page.getByText("What the agent changes waits here").waitFor();
+  await reach("a folder is rejected");
+}
+
 async function doctor(window) {
   const { page } = window;
   await window.command("Airlock: Doctor");
   await page.locator(".view-lines", { hasText: "Sandbox" }).getByText("container").first().waitFor();
+  const cut = await window.lines.evaluate((lines) => {
+    const edge = lines.closest(".monaco-editor").getBoundingClientRect().right;
+    const texts = [...lines.querySelectorAll(".view-line > span")];
+    return texts.filter((text) => text.getBoundingClientRect().right > edge).map((text) => text.textContent);
+  });
+  assert.deepEqual(cut, [], "all of it can be read");
   await window.shot("doctor");
 }

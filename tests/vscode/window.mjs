@@ -104,6 +104,12 @@ class Window {
     return this.page.locator(".editor-instance .codelens-decoration a", { hasText: text }).filter({ visible: true });
   }
 
+  /** The number at our icon, if it is this one. */
+  badge(count) {
+    const icon = this.page.locator(".activitybar .action-item").filter({ has: this.page.locator('[aria-label^="Airlock"]') });
+    return icon.locator(".badge-content", { hasText: new RegExp(`^${count}$`) });
+  }
+
   /** The row of the tree of changes that has this text. */
   row(text) {
     return this.tree.locator(".monaco-list-row", { hasText: text });

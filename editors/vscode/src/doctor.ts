@@ -23,6 +23,7 @@ export async function doctor(context: vscode.ExtensionContext, reports: Reports,
 }
 
 const SCHEME = "airlock-doctor";
+/** By its name it has a language, and by that its lines are wrapped: see package.json. */
 const REPORT = vscode.Uri.from({ scheme: SCHEME, path: "/Airlock Doctor" });
 
 /** What the doctor said last: a document that nobody is asked to save. */

@@ -15,6 +15,7 @@ import { ChangesView } from "./review/changes-view";
 import { ProposedTexts, SCHEME } from "./review/diff";
 import { FileDecorations } from "./review/file-decorations";
 import { HunkLenses } from "./review/hunk-lenses";
+import { Renewal } from "./server/renewal";
 import { Server } from "./server/server";
 import { onSettingsChange } from "./settings";
 import { StatusBar } from "./status-bar";
@@ -39,6 +40,7 @@ export function activate(context: vscode.ExtensionContext): void {
       const { context: about, about: labels } = attachments.take();
       conversation.prompt(text, about, labels).catch(fail);
     },
+    takeBack: (id) => conversation.takeBack(id),
     stop: () => void conversation.stop(),
     answer: (question, option) => questions.answer(question, option),
     findFiles: async (query) => (conversation.folder && mayRun() ? await findFiles(conversation.folder, query) : []),
@@ -53,6 +55,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const proposed = new ProposedTexts(changes);
   const decorations = new FileDecorations(changes);
   const lenses = new HunkLenses(changes);
+  const renewal = new Renewal(store, () => {
+    if (mayRun()) void running.restart();
+  });
 
   context.subscriptions.push(
     log,
@@ -78,12 +83,9 @@ export function activate(context: vscode.ExtensionContext): void {
       // A chat that stood there before the server did begins now.
       else if (chat.isShown) conversation.ensure().catch(fail);
     }),
-    onSettingsChange(["server", "model"], () => {
-      if (mayRun()) void running.restart();
-    }),
-    context.secrets.onDidChange(() => {
-      if (mayRun()) void running.restart();
-    }),
+    renewal,
+    onSettingsChange(["server", "model"], () => renewal.want()),
+    context.secrets.onDidChange(() => renewal.want()),
   );
 
   const start = () => {

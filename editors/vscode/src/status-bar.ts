@@ -3,6 +3,7 @@
 import * as vscode from "vscode";
 import type { ChatStore } from "./conversation/chat-store";
 import type { Chat } from "./shared/chat";
+import { neutralName } from "./shared/neutral";
 import { cost, count, isolation, tokens, totalTokens } from "./shared/words";
 
 export class StatusBar implements vscode.Disposable {
@@ -75,5 +76,7 @@ const SHOWN_CHARS = 30;
 
 function shorten(text: string): string {
   const line = text.split("\n")[0] ?? "";
-  return line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1)}…` : line;
+  const short = line.length > SHOWN_CHARS ? `${line.slice(0, SHOWN_CHARS - 1)}…` : line;
+  // What looks like an icon's name would become one.
+  return neutralName(short).replaceAll("$(", "$ (");
 }

@@ -107,6 +107,16 @@ describe("sessions", () => {
     expect(after({ ...opened, note: "back" }).items).toMatchObject([{ kind: "notice", text: "back" }]);
   });
 
+  test("what waits to be asked outlives the turn, the server and the conversation", () => {
+    const queued: ChatEvent = { type: "queued", prompt: { id: "q", text: "and then?", about: [] } };
+    const chat = after(opened, { type: "prompted", text: "go", about: [] }, queued);
+    expect(chat.turn).toEqual({});
+    for (const event of [update({ kind: "turn_end", turnId: "1", stopReason: "cancelled" }), { type: "interrupted" } as const, opened]) {
+      expect(reduce(chat, event).queued).toHaveLength(1);
+    }
+    expect(reduce(chat, { type: "unqueued", id: "q" }).queued).toEqual([]);
+  });
+
   test("opening another one leaves nothing of the one before", () => {
     const chat = after(opened, ...replay, update({ kind: "changes", count: 3, files: 1 }), { ...opened, sessionId: "other" });
     expect(chat).toEqual(after({ ...opened, sessionId: "other" }));

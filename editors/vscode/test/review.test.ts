@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { type ChangeNode, changeTree, hunkPlace } from "../src/review/change-tree";
+import { outcomeWords } from "../src/review/outcome";
 import type { Change, Hunk } from "../src/shared/protocol";
 
 function hunk(text: string): Hunk {
@@ -33,4 +34,25 @@ test("a hunk is named by its first telling line, and by its place", () => {
   expect(outline(file?.kind === "file" ? file.children : [])).toEqual(["- gone", "+ new()", "binary file"]);
   expect(hunkPlace(hunk("+x"))).toBe("line 4, +2 −1");
   expect(hunkPlace({ ...hunk(""), oldStart: 0, newStart: 0 })).toBe("");
+});
+
+test("names and lines are shown as what they are, and known by what they were", () => {
+  const [folder] = changeTree([change("d\u202eir/evil\ntxt.exe", [hunk("+a\u202e\tb\r\n")])]);
+  expect(folder && outline([folder])).toEqual(["d⟨U+202E⟩ir", "  evil⟨U+000A⟩txt.exe", "    + a⟨U+202E⟩\tb"]);
+  expect(folder).toMatchObject({ path: "d\u202eir", children: [{ path: "d\u202eir/evil\ntxt.exe" }] });
+});
+
+test("what came of a verdict names files, never ids, and makes no link of a name", () => {
+  const gone = (path: string) => ({ path, why: "that hunk is not pending any more" });
+  expect(outcomeWords("accept", { done: ["a"], failed: [] }, ["3fa9"], "a")).toEqual({ message: "Accepted 1 file." });
+  expect(outcomeWords("accept", { done: [], failed: [gone("3fa9"), gone("77e0")] }, ["3fa9", "77e0"], "src/a.rs")).toEqual({
+    message: "Not accepted: src/a.rs",
+    detail: "src/a.rs: That change is not what it was: look at it again.",
+  });
+  expect(outcomeWords("reject", { done: [], failed: [gone("3fa9")] }, ["3fa9"]).message).toBe("That change is not what it was: look at it again.");
+  const evil = { path: "[x](command:quit)", why: "it is protected" };
+  expect(outcomeWords("accept", { done: ["a"], failed: [evil] }, [])).toEqual({
+    message: "Accepted 1 file. Not accepted: [x] (command:quit)",
+    detail: "[x](command:quit): it is protected",
+  });
 });

@@ -1,7 +1,10 @@
-import { homedir } from "node:os";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { homedir, tmpdir } from "node:os";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findServer, NoServer } from "../src/server/binary";
 import { Restarts } from "../src/server/restarts";
+import { ServerProcess } from "../src/server/server-process";
 
 const only = (...there: string[]) => (file: string) => there.includes(file);
 
@@ -30,4 +33,16 @@ test("a server that keeps failing is not started for ever, one that fails now an
   expect(restarts.allow(4 * 60_000)).toBe(true);
   restarts.forget();
   expect([6, 7].map((now) => restarts.allow(now))).toEqual([true, true]);
+});
+
+test("a process that is told to end is gone, and it is known how", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "airlock-"));
+  const program = join(folder, "airlock");
+  writeFileSync(program, "#!/bin/sh\ncat\necho bye >&2\nexit 3\n", { mode: 0o755 });
+  const started = await ServerProcess.start(program, process.env);
+  expect(await started.goneWithin(0)).toBe(false);
+  await started.end();
+  expect(await started.goneWithin(0)).toBe(true);
+  expect(started.why).toMatch(/^It ended with the exit code 3\./);
+  rmSync(folder, { recursive: true });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { complete, insertion, tokenAt } from "../src/shared/completion";
 import { inputFields } from "../src/shared/input-fields";
-import { neutral, neutralOutput } from "../src/shared/neutral";
+import { neutral, neutralMessage, neutralName, neutralOutput } from "../src/shared/neutral";
 import { rank } from "../src/shared/rank-files";
-import { cost, duration, isolation, tokens } from "../src/shared/words";
+import { cost, duration, isolation, primaryAnswer, tokens } from "../src/shared/words";
 
 test.each([
   [0, "0 ms"],
@@ -44,6 +44,11 @@ describe("text that somebody else wrote", () => {
 
   test("what belongs to a text stays", () => {
     expect(neutral("a\tb\nc 👩‍💻 ⚠️ é 日本")).toBe("a\tb\nc 👩‍💻 ⚠️ é 日本");
+  });
+
+  test("a name is one line, and no message has a link that we did not make", () => {
+    expect(neutralName("a\nb\tc")).toBe("a⟨U+000A⟩b⟨U+0009⟩c");
+    expect(neutralMessage("Not accepted: [x](command:workbench.action.quit)")).toBe("Not accepted: [x] (command:workbench.action.quit)");
   });
 
   test("a line that is written over is shown as it ends", () => {
@@ -95,4 +100,11 @@ test("what goes into a call is shown without JSON", () => {
     { name: "Background", value: "yes" },
   ]);
   expect(inputFields(null)).toEqual([]);
+});
+
+test("one answer stands out, and it allows no more than it must", () => {
+  const option = (kind: string) => ({ id: kind, label: kind, kind });
+  expect(primaryAnswer(["allow_session", "allow_once", "allow_once", "reject"].map(option))?.kind).toBe("allow_once");
+  expect(primaryAnswer(["reject", "allow_session"].map(option))?.kind).toBe("allow_session");
+  expect(primaryAnswer([option("reject")])).toBeUndefined();
 });

@@ -13,6 +13,7 @@ export const CHAT_VIEW = "airlock.chat";
 export interface ChatActions {
   shown(): void;
   prompt(text: string): void;
+  takeBack(id: string): void;
   stop(): void;
   answer(question: string, option: string): void;
   findFiles(query: string): Promise<string[]>;
@@ -82,6 +83,8 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
       }
       case "prompt":
         return this.actions.prompt(message.text);
+      case "takeBack":
+        return this.actions.takeBack(message.id);
       case "stop":
         return this.actions.stop();
       case "answer":

@@ -9,9 +9,23 @@ import type { ChatStore } from "./chat-store";
 const LAST = "airlock.lastSession";
 
 const CAME_BACK = "Airlock's server ended and was started again. The conversation goes on; an answer that was in work is lost.";
+const CAME_BACK_NEW = "Airlock's server was started again, with a new conversation. The one before is under Reopen a Conversation.";
+const BEGAN_NEW = "The last conversation could not be opened, so this is a new one. The one before is under Reopen a Conversation.";
+
+/** Words of the server's refusals: another process has it; nothing of it was kept, as when nothing was said in it. */
+const IS_HELD = "is open in another";
+const IS_EMPTY = "there is no session";
 
 const HELD_MAX_MS = 8000;
 const HELD_POLL_MS = 250;
+
+interface Prompt {
+  text: string;
+  context: PromptContext[];
+  about: string[];
+  /** What the user sees of it. */
+  shown: string;
+}
 
 interface Opened {
   sessionId: string;
@@ -25,6 +39,12 @@ export class Conversation implements vscode.Disposable {
   private opening: Promise<Opened> | undefined;
   /** Updates of sessions that we do not know yet: they may come before the response that names them. */
   private early: SessionUpdate[] = [];
+  /** What was asked while a turn was in work, the oldest first. */
+  private queue: (Prompt & { id: string })[] = [];
+  private queuedSoFar = 0;
+  private readonly openings = new vscode.EventEmitter<void>();
+  /** One was begun, reopened or found again. */
+  readonly onOpened = this.openings.event;
   private readonly subscriptions: vscode.Disposable[];
 
   constructor(
@@ -57,7 +77,7 @@ export class Conversation implements vscode.Disposable {
       if (this.open !== undefined) return this.open;
       const last = this.memory.get<string>(LAST);
       const folder = this.chosenFolder();
-      return (last === undefined ? undefined : await this.loadIfThere(last, folder)) ?? (await this.begin(folder));
+      return last === undefined ? await this.begin(folder) : await this.loadOrBegin({ sessionId: last, folder }, { begun: BEGAN_NEW });
     });
   }
 
@@ -80,20 +100,23 @@ export class Conversation implements vscode.Disposable {
         return await this.load(sessionId, folder);
       } catch (error) {
         void vscode.window.showErrorMessage(`This conversation cannot be reopened: ${reason(error)}`);
-        return before === undefined ? await this.begin(folder) : await this.load(before, folder).catch(() => this.begin(folder));
+        return before === undefined ? await this.begin(folder) : await this.loadOrBegin({ sessionId: before, folder }, { begun: BEGAN_NEW });
       }
     });
   }
 
-  /** Says something, shown as it is or in other words. What comes of it arrives as updates. */
+  /** Says something, shown as it is or in other words: at once, or when the turn in work is over. */
   async prompt(text: string, context: PromptContext[], about: string[], shown = text): Promise<void> {
     const { sessionId } = await this.ensure();
-    this.store.tell({ type: "prompted", text: shown, about });
-    try {
-      await this.server.request<TurnBegun>("airlock/session/prompt", { sessionId, text, context });
-    } catch (error) {
-      this.store.tell({ type: "refused", reason: reason(error) });
-    }
+    const prompt = { text, context, about, shown };
+    if (this.isBusy) this.enqueue(prompt);
+    else await this.send(sessionId, prompt);
+  }
+
+  /** Takes back a prompt that still waits. */
+  takeBack(id: string): void {
+    this.queue = this.queue.filter((prompt) => prompt.id !== id);
+    this.store.tell({ type: "unqueued", id });
   }
 
   async stop(): Promise<void> {
@@ -101,7 +124,37 @@ export class Conversation implements vscode.Disposable {
   }
 
   dispose(): void {
-    vscode.Disposable.from(...this.subscriptions).dispose();
+    vscode.Disposable.from(...this.subscriptions, this.openings).dispose();
+  }
+
+  private get isBusy(): boolean {
+    const { turn, replaying } = this.store.chat;
+    return turn !== undefined || replaying;
+  }
+
+  private enqueue(prompt: Prompt): void {
+    this.queuedSoFar += 1;
+    const id = `queued-${this.queuedSoFar}`;
+    this.queue.push({ ...prompt, id });
+    this.store.tell({ type: "queued", prompt: { id, text: prompt.shown, about: prompt.about } });
+  }
+
+  /** What comes of it arrives as updates. */
+  private async send(sessionId: string, { text, context, about, shown }: Prompt): Promise<void> {
+    this.store.tell({ type: "prompted", text: shown, about });
+    try {
+      await this.server.request<TurnBegun>("airlock/session/prompt", { sessionId, text, context });
+    } catch (error) {
+      this.store.tell({ type: "refused", reason: reason(error) });
+      this.sendQueued();
+    }
+  }
+
+  private sendQueued(): void {
+    const [next] = this.queue;
+    if (next === undefined || this.open === undefined || this.isBusy) return;
+    this.takeBack(next.id);
+    void this.send(this.open.sessionId, next);
   }
 
   private chosenFolder(): vscode.WorkspaceFolder {
@@ -140,29 +193,42 @@ export class Conversation implements vscode.Disposable {
     return this.entered(opened, folder, { again: true, ...(note === undefined ? {} : { note }) });
   }
 
+  /** Where it cannot be loaded, the user is told that it is another one, unless there was nothing in it. */
+  private async loadOrBegin({ sessionId, folder }: Opened, notes: { loaded?: string; begun: string }): Promise<Opened> {
+    try {
+      return await this.loadWhenFree(sessionId, folder, notes.loaded);
+    } catch (error) {
+      this.server.log.warn(`the conversation ${sessionId} cannot be loaded: ${reason(error)}`);
+      const nothingIsLost = reason(error).includes(IS_EMPTY) && !this.store.chat.items.some(({ kind }) => kind === "user");
+      return await this.begin(folder, nothingIsLost ? undefined : notes.begun);
+    }
+  }
+
   /** A window that was closed a moment ago, this one before a reload, may still hold it: that is waited for. */
-  private async loadIfThere(sessionId: string, folder: vscode.WorkspaceFolder, note?: string): Promise<Opened | undefined> {
+  private async loadWhenFree(sessionId: string, folder: vscode.WorkspaceFolder, note?: string): Promise<Opened> {
     const until = Date.now() + HELD_MAX_MS;
     for (;;) {
       try {
         return await this.load(sessionId, folder, note);
       } catch (error) {
-        if (!reason(error).includes("is open in another") || Date.now() > until) return undefined;
+        if (!reason(error).includes(IS_HELD) || Date.now() > until) throw error;
         await new Promise((resolve) => setTimeout(resolve, HELD_POLL_MS));
       }
     }
   }
 
-  private entered(opened: SessionOpened, folder: vscode.WorkspaceFolder, how: { again: boolean; note?: string }): Opened {
-    const { sessionId, model, commands } = opened;
-    this.open = { sessionId, folder };
+  private entered({ sessionId, model, commands }: SessionOpened, folder: vscode.WorkspaceFolder, how: { again: boolean; note?: string }): Opened {
+    const opened = { sessionId, folder };
+    this.open = opened;
     const several = (vscode.workspace.workspaceFolders?.length ?? 0) > 1;
     this.store.tell({ type: "opened", sessionId, model, commands, ...how, ...(several ? { folder: folder.name } : {}) });
     void this.memory.update(LAST, sessionId);
     const early = this.early.filter((update) => update.sessionId === sessionId);
     this.early = [];
     for (const update of early) this.take(update);
-    return this.open;
+    this.openings.fire();
+    this.sendQueued();
+    return opened;
   }
 
   private async close(): Promise<void> {
@@ -174,6 +240,7 @@ export class Conversation implements vscode.Disposable {
   private take(update: SessionUpdate): void {
     if (update.sessionId === this.open?.sessionId) {
       this.store.tell({ type: "update", update: update.update, at: Date.now() });
+      this.sendQueued();
     } else if (this.opening !== undefined) {
       this.early.push(update);
     }
@@ -191,10 +258,7 @@ export class Conversation implements vscode.Disposable {
     this.lost = undefined;
     if (lost === undefined) return;
     try {
-      await this.exclusively(async () => {
-        const loaded = await this.loadIfThere(lost.sessionId, lost.folder, CAME_BACK);
-        return loaded ?? (await this.begin(lost.folder, CAME_BACK));
-      });
+      await this.exclusively(async () => this.open ?? (await this.loadOrBegin(lost, { loaded: CAME_BACK, begun: CAME_BACK_NEW })));
     } catch (error) {
       this.store.tell({ type: "refused", reason: reason(error) });
     }

@@ -1,7 +1,9 @@
 /** The pending changes as a tree: folders, files, hunks. Pure. */
 
+import { neutral, neutralName } from "../shared/neutral";
 import type { Change, Hunk } from "../shared/protocol";
 
+/** A node's `path` is what the server knows it by, its `label` is safe to show. */
 export interface FolderNode {
   kind: "folder";
   /** From the workspace's root, without a slash at the end. */
@@ -56,23 +58,24 @@ function grow(changes: Change[], folder: string): (FolderNode | FileNode)[] {
   return [...grown.sort(byLabel), ...files.sort(byLabel)];
 }
 
-function folderNode(path: string, label: string, changes: Change[]): FolderNode {
+function folderNode(path: string, name: string, changes: Change[]): FolderNode {
   const children = grow(changes, path);
   const [only] = children;
+  const label = neutralName(name);
   if (children.length === 1 && only?.kind === "folder") return { ...only, label: `${label}/${only.label}` };
   return { kind: "folder", path, label, children };
 }
 
-function fileNode(change: Change, label: string): FileNode {
+function fileNode(change: Change, name: string): FileNode {
   const children = change.hunks.map((hunk): HunkNode => ({ kind: "hunk", path: change.path, label: hunkLabel(hunk), hunk, change }));
-  return { kind: "file", path: change.path, label, change, children };
+  return { kind: "file", path: change.path, label: neutralName(name), change, children };
 }
 
 /** The hunk's first telling line. */
 function hunkLabel(hunk: Hunk): string {
   const lines = hunk.text.split("\n").filter((line) => line.slice(1).trim() !== "");
   const line = lines.find((line) => line.startsWith("+")) ?? lines[0] ?? "empty lines";
-  return line.replace(/^([+-])\s*/, "$1 ");
+  return neutral(line.replace(/^([+-])\s*/, "$1 ").trimEnd());
 }
 
 /** Where a hunk is, for people. */

@@ -1,6 +1,7 @@
 /** The tree of pending changes, with a badge that counts them. */
 
 import * as vscode from "vscode";
+import { neutral, neutralMessage, neutralName } from "../shared/neutral";
 import { count } from "../shared/words";
 import { type ChangeNode, changeTree, type FileNode, type FolderNode, type HunkNode, hunkPlace } from "./change-tree";
 import type { Changes } from "./changes";
@@ -43,7 +44,7 @@ export class ChangesView implements vscode.TreeDataProvider<ChangeNode>, vscode.
   private show(): void {
     const hunks = this.changes.hunkCount;
     this.tree.badge = hunks === 0 ? undefined : { value: hunks, tooltip: `${count(hunks, "change")} to review` };
-    this.tree.message = this.changes.whatIsLeftOut.join(" ");
+    this.tree.message = neutralMessage(this.changes.whatIsLeftOut.join(" "));
     void vscode.commands.executeCommand("setContext", "airlock.hasChanges", hunks > 0);
     this.changed.fire();
   }
@@ -68,7 +69,8 @@ export class ChangesView implements vscode.TreeDataProvider<ChangeNode>, vscode.
     if (file !== undefined) item.resourceUri = file;
     const words = [KINDS[change.kind], change.protected ? "protected" : "", change.conflict ? "you changed it too" : ""].filter(Boolean);
     item.description = words.join(", ");
-    item.tooltip = new vscode.MarkdownString([`\`${node.path}\`: ${words.join(", ")}`, ...explain(change)].join("\n\n"));
+    const rest = [`: ${words.join(", ")}`, ...explain(change)].join("\n\n");
+    item.tooltip = new vscode.MarkdownString().appendText(neutralName(node.path)).appendMarkdown(rest);
     item.contextValue = "file";
     item.command = { command: "airlock.showChange", title: "Show the Change", arguments: [node] };
     item.accessibilityInformation = { label: `${node.label}, ${words.join(", ")}, ${count(change.hunks.length, "change")}` };
@@ -91,7 +93,7 @@ function hunkItem(node: HunkNode): vscode.TreeItem {
   item.description = hunkPlace(node.hunk);
   item.iconPath = new vscode.ThemeIcon(node.hunk.newLines === 0 ? "diff-removed" : node.hunk.oldLines === 0 ? "diff-added" : "diff-modified");
   item.contextValue = "hunk";
-  item.tooltip = new vscode.MarkdownString().appendCodeblock(node.hunk.text, "diff");
+  item.tooltip = new vscode.MarkdownString().appendCodeblock(neutral(node.hunk.text), "diff");
   item.command = { command: "airlock.showChange", title: "Show the Change", arguments: [node] };
   item.accessibilityInformation = { label: `Change at ${hunkPlace(node.hunk)}: ${node.label}` };
   return item;

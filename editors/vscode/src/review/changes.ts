@@ -17,8 +17,9 @@ export interface Selection {
 export class Changes implements vscode.Disposable {
   private list: Change[] = [];
   private remarks: string[] = [];
+  /** The conversation that the list is of. */
+  private listed: string | undefined;
   private listing = 0;
-  private told = "";
   private typing: NodeJS.Timeout | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onChange = this.changed.event;
@@ -30,11 +31,10 @@ export class Changes implements vscode.Disposable {
     private readonly store: ChatStore,
   ) {
     this.subscriptions = [
-      store.onChange(({ sessionId, changes }) => {
-        const telling = `${sessionId} ${changes.count} ${changes.files}`;
-        if (telling === this.told) return;
-        this.told = telling;
-        void this.refresh();
+      conversation.onOpened(() => void this.refresh()),
+      // Other contents may well have the same number of changes.
+      server.onUpdate(({ sessionId, update }) => {
+        if (update.kind === "changes" && sessionId === conversation.sessionId) void this.refresh();
       }),
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
         if (contentChanges.length > 0 && this.at(document.uri) !== undefined) this.refreshSoon();
@@ -78,6 +78,8 @@ export class Changes implements vscode.Disposable {
     clearTimeout(this.typing);
     const sessionId = this.conversation.sessionId;
     const listing = ++this.listing;
+    if (sessionId !== this.listed) this.take([], []);
+    this.listed = sessionId;
     let list: ChangeList = { changes: [], ignored: 0, remarks: [] };
     if (sessionId !== undefined) {
       try {
@@ -90,9 +92,7 @@ export class Changes implements vscode.Disposable {
     }
     // A later answer may have come first.
     if (listing !== this.listing) return;
-    this.list = list.changes;
-    this.remarks = list.remarks;
-    this.changed.fire();
+    this.take(list.changes, list.remarks);
     this.tellCount();
   }
 
@@ -110,12 +110,17 @@ export class Changes implements vscode.Disposable {
     this.changed.dispose();
   }
 
+  private take(list: Change[], remarks: string[]): void {
+    this.list = list;
+    this.remarks = remarks;
+    this.changed.fire();
+  }
+
   /** Changes that waited when a conversation was reopened are told to nobody else. */
   private tellCount(): void {
     const { sessionId, changes } = this.store.chat;
     const [count, files] = [this.hunkCount, this.list.length];
     if (sessionId !== this.conversation.sessionId || (changes.count === count && changes.files === files)) return;
-    this.told = `${sessionId} ${count} ${files}`;
     this.store.tell({ type: "update", update: { kind: "changes", count, files }, at: Date.now() });
   }
 

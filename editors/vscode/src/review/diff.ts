@@ -1,6 +1,7 @@
 /** VS Code's own diff editor: your file on the left, what the agent proposes on the right. */
 
 import * as vscode from "vscode";
+import { neutral, neutralMessage, neutralName } from "../shared/neutral";
 import type { Change, Hunk } from "../shared/protocol";
 import type { Changes } from "./changes";
 
@@ -36,7 +37,7 @@ export class ProposedTexts implements vscode.TextDocumentContentProvider, vscode
 export async function showDiff(changes: Changes, change: Change, hunk?: Hunk): Promise<void> {
   if (change.binary || (change.proposed === undefined && change.kind !== "deleted")) {
     const what = change.hunks.map((one) => one.text.trim()).join("\n");
-    void vscode.window.showInformationMessage(`${change.path} has no text to compare.`, { modal: true, detail: what });
+    void vscode.window.showInformationMessage(`${neutralMessage(neutralName(change.path))} has no text to compare.`, { modal: true, detail: neutral(what) });
     return;
   }
   const file = changes.fileOf(change.path);
@@ -65,7 +66,7 @@ function document(path: string, side: Side): vscode.Uri {
 }
 
 function title(change: Change): string {
-  const name = change.path.slice(change.path.lastIndexOf("/") + 1);
+  const name = neutralName(change.path.slice(change.path.lastIndexOf("/") + 1));
   const what = { created: "new file", modified: "proposed changes", deleted: "to be deleted" }[change.kind];
   return `${name} (${what})`;
 }

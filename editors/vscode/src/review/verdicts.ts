@@ -2,12 +2,11 @@
 
 import * as vscode from "vscode";
 import { reason } from "../conversation/conversation";
-import type { Reviewed } from "../shared/protocol";
+import { neutralMessage } from "../shared/neutral";
 import { count } from "../shared/words";
 import type { ChangeNode } from "./change-tree";
 import type { Changes, Selection } from "./changes";
-
-export type Verdict = "accept" | "reject";
+import { type OutcomeWords, outcomeWords, type Verdict } from "./outcome";
 
 /** Names a hunk where there is no tree: in a code lens. */
 export interface HunkArgument {
@@ -17,7 +16,7 @@ export interface HunkArgument {
 
 export async function decide(changes: Changes, verdict: Verdict, what: ChangeNode | HunkArgument | undefined): Promise<void> {
   if (what === undefined) return;
-  await run(changes, verdict, selectionOf(what));
+  await run(changes, verdict, selectionOf(what), what.path);
 }
 
 export async function acceptAll(changes: Changes): Promise<void> {
@@ -25,39 +24,45 @@ export async function acceptAll(changes: Changes): Promise<void> {
 }
 
 export async function rejectAll(changes: Changes): Promise<void> {
-  const files = count(changes.all.length, "file");
+  // Named one by one, so that nothing goes that came while the question stood there.
+  const paths = changes.all.map((change) => change.path);
+  const files = count(paths.length, "file");
   const sure = await vscode.window.showWarningMessage(
     `Reject all changes in ${files}?`,
     { modal: true, detail: "What the agent wrote there is thrown away. Your own files stay as they are." },
     "Reject All",
   );
-  // Named one by one, so that nothing goes that came while the question stood there.
-  if (sure !== undefined) await run(changes, "reject", { paths: changes.all.map((change) => change.path) });
+  if (sure !== undefined) await run(changes, "reject", { paths });
 }
 
-function selectionOf(what: ChangeNode | HunkArgument): Selection {
+/** A file is all the hunks that were shown of it, so that nothing lands that was not. */
+export function selectionOf(what: ChangeNode | HunkArgument): Selection {
   if ("hunkId" in what) return { hunks: [what.hunkId] };
-  return what.kind === "hunk" ? { hunks: [what.hunk.id] } : { paths: [what.path] };
+  switch (what.kind) {
+    case "hunk":
+      return { hunks: [what.hunk.id] };
+    case "file":
+      return { hunks: what.change.hunks.map((hunk) => hunk.id) };
+    case "folder":
+      // Not by hunks: what is protected would count as named by itself.
+      return { paths: [what.path] };
+  }
 }
 
-async function run(changes: Changes, verdict: Verdict, selection: Selection): Promise<void> {
+async function run(changes: Changes, verdict: Verdict, selection: Selection, path?: string): Promise<void> {
   try {
     const outcome = await (verdict === "accept" ? changes.accept(selection) : changes.reject(selection));
-    await tell(verdict, outcome);
+    await tell(verdict, outcomeWords(verdict, outcome, selection.hunks ?? [], path));
   } catch (error) {
-    void vscode.window.showErrorMessage(`The changes could not be ${verdict}ed: ${reason(error)}`);
+    void vscode.window.showErrorMessage(neutralMessage(`The changes could not be ${verdict}ed: ${reason(error)}`));
   }
 }
 
-async function tell(verdict: Verdict, { done, failed }: Reviewed): Promise<void> {
-  const said = `${verdict === "accept" ? "Accepted" : "Rejected"} ${count(done.length, "file")}.`;
-  if (failed.length === 0) {
-    vscode.window.setStatusBarMessage(`$(check) ${said}`, 4000);
+async function tell(verdict: Verdict, { message, detail }: OutcomeWords): Promise<void> {
+  if (detail === undefined) {
+    vscode.window.setStatusBarMessage(`$(check) ${message}`, 4000);
     return;
   }
-  const left = failed.map(({ path }) => path).join(", ");
-  const asked = await vscode.window.showWarningMessage(`${done.length > 0 ? `${said} ` : ""}Not ${verdict}ed: ${left}`, "Why?");
-  if (asked === undefined) return;
-  const detail = failed.map(({ path, why }) => `${path}: ${why}`).join("\n\n");
-  await vscode.window.showWarningMessage(`These were not ${verdict}ed`, { modal: true, detail });
+  const asked = await vscode.window.showWarningMessage(message, "Why?");
+  if (asked !== undefined) await vscode.window.showWarningMessage(`These were not ${verdict}ed`, { modal: true, detail });
 }

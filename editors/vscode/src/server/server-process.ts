@@ -6,11 +6,13 @@ import { homedir } from "node:os";
 /** Enough for the last words of a program. */
 const LAST_WORDS_CHARS = 2000;
 
+/** It ends its sandboxes first. */
+const END_MAX_MS = 10_000;
+
 export class ServerProcess {
   private lastWords = "";
   private ending = "";
-  /** Resolves when it is gone. */
-  readonly gone: Promise<void>;
+  private readonly gone: Promise<void>;
 
   private constructor(readonly child: ChildProcess) {
     child.stderr?.setEncoding("utf8");
@@ -34,6 +36,26 @@ export class ServerProcess {
       child.once("spawn", () => resolve(started));
       child.once("error", (error) => reject(new Error(`${program} cannot be started: ${error.message}`)));
     });
+  }
+
+  async goneWithin(ms: number): Promise<boolean> {
+    return await new Promise((resolve) => {
+      const late = setTimeout(() => resolve(false), ms);
+      void this.gone.then(() => {
+        clearTimeout(late);
+        resolve(true);
+      });
+    });
+  }
+
+  /** Tells it to end, and makes it when it does not. */
+  async end(): Promise<void> {
+    this.child.stdin?.end();
+    if (!(await this.goneWithin(END_MAX_MS))) this.kill();
+  }
+
+  kill(): void {
+    this.child.kill();
   }
 
   /** Why it is gone, as far as it is known. */

@@ -21,12 +21,20 @@ import { ServerProcess } from "./server-process";
 export type ServerState = { kind: "starting" } | { kind: "running" } | { kind: "restarting" } | { kind: "failed"; reason: string };
 
 const LAST_WORDS_MAX_MS = 500;
+const START_MAX_MS = 60_000;
+
+/** From one start of the server to its end. Its client is not used for another one. */
+interface Life {
+  client: LanguageClient;
+  process?: ServerProcess;
+}
 
 type Ask = (request: PermissionRequest, token: vscode.CancellationToken) => Promise<string | null>;
 
 export class Server implements vscode.Disposable {
-  private client: LanguageClient | undefined;
-  private process: ServerProcess | undefined;
+  private life: Life | undefined;
+  private isWanted = false;
+  private last: Promise<void> = Promise.resolve();
   private readonly restarts = new Restarts();
   private readonly states = new vscode.EventEmitter<ServerState>();
   private readonly updates = new vscode.EventEmitter<SessionUpdate>();
@@ -43,48 +51,45 @@ export class Server implements vscode.Disposable {
   ) {}
 
   get isRunning(): boolean {
-    return this.client?.state === State.Running;
+    return this.life?.client.state === State.Running;
   }
 
-  /** Starts it; in a workspace that is not trusted, nothing is started, whoever asks. */
+  /** Starts it, unless it is there already. */
   async start(): Promise<void> {
-    if (!vscode.workspace.isTrusted) return;
-    this.states.fire({ kind: "starting" });
-    const client = this.makeClient();
-    this.client = client;
-    try {
-      await client.start();
-    } catch (error) {
-      if (this.client === client) this.fail(error);
-    }
+    this.isWanted = true;
+    await this.inOrder(() => this.begin("starting"));
   }
 
   async restart(): Promise<void> {
+    this.isWanted = true;
     this.restarts.forget();
-    await this.stop();
-    await this.start();
+    this.abandonStart();
+    await this.inOrder(async () => {
+      // Ending may take a while, and nothing can be asked of it meanwhile.
+      if (this.life !== undefined) this.states.fire({ kind: "starting" });
+      await this.end();
+      await this.begin("starting");
+    });
   }
 
   async stop(): Promise<void> {
-    const client = this.client;
-    this.client = undefined;
-    if (client === undefined) return;
-    // It may have failed already, and then there is nothing to stop.
-    await client.dispose().catch((error: unknown) => this.log.debug(String(error)));
+    this.isWanted = false;
+    this.abandonStart();
+    await this.inOrder(() => this.end());
   }
 
   async request<T>(method: string, params: object): Promise<T> {
-    if (this.client === undefined) throw new Error(vscode.workspace.isTrusted ? "Airlock's server is not running." : "Airlock is off until you trust this workspace.");
-    return await this.client.sendRequest<T>(method, params);
+    if (this.life === undefined) throw new Error(vscode.workspace.isTrusted ? "Airlock's server is not running." : "Airlock is off until you trust this workspace.");
+    return await this.life.client.sendRequest<T>(method, params);
   }
 
   async notify(method: string, params: object): Promise<void> {
-    await this.client?.sendNotification(method, params);
+    await this.life?.client.sendNotification(method, params);
   }
 
   /** Diagnostics and ranges in the words of the protocol. */
   get converter(): LanguageClient["code2ProtocolConverter"] | undefined {
-    return this.client?.code2ProtocolConverter;
+    return this.life?.client.code2ProtocolConverter;
   }
 
   dispose(): void {
@@ -93,7 +98,55 @@ export class Server implements vscode.Disposable {
     this.updates.dispose();
   }
 
-  private makeClient(): LanguageClient {
+  /** Starting and ending take their time: one after the other, so that no server is left behind. */
+  private inOrder(work: () => Promise<void>): Promise<void> {
+    const done = this.last.then(work);
+    this.last = done.catch((error: unknown) => this.log.error(String(error)));
+    return done;
+  }
+
+  /** In a workspace that is not trusted, nothing is started, whoever asks. */
+  private async begin(kind: "starting" | "restarting"): Promise<void> {
+    if (!vscode.workspace.isTrusted || !this.isWanted || this.life !== undefined) return;
+    this.states.fire({ kind });
+    const life = this.makeLife();
+    this.life = life;
+    try {
+      await inTime(life.client.start());
+      if (this.life === life) this.states.fire({ kind: "running" });
+    } catch (error) {
+      await this.cannotStart(life, error);
+    }
+  }
+
+  private async cannotStart(life: Life, error: unknown): Promise<void> {
+    // One that ended is told of where its connection is closed.
+    if (await life.process?.goneWithin(LAST_WORDS_MAX_MS)) return;
+    if (this.life === life) {
+      this.life = undefined;
+      this.fail(error);
+    }
+    await life.process?.end();
+  }
+
+  private async end(): Promise<void> {
+    const life = this.life;
+    this.life = undefined;
+    if (life === undefined) return;
+    // It may have failed already, and then there is nothing to stop.
+    await life.client.dispose().catch((error: unknown) => this.log.debug(String(error)));
+    await life.process?.end();
+  }
+
+  /** A start that hangs would hold up whoever comes after it. */
+  private abandonStart(): void {
+    const life = this.life;
+    if (life?.client.state !== State.Starting) return;
+    this.life = undefined;
+    life.process?.kill();
+  }
+
+  private makeLife(): Life {
     const options: LanguageClientOptions = {
       documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
       outputChannel: this.log,
@@ -101,7 +154,7 @@ export class Server implements vscode.Disposable {
       initializationFailedHandler: () => false,
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue, handled: true }),
-        closed: () => this.closed(),
+        closed: () => this.closed(life),
       },
       middleware: {
         executeCommand: (command, args, next) => this.runCommand(command, args, next) as unknown,
@@ -109,19 +162,17 @@ export class Server implements vscode.Disposable {
         handleWorkDoneProgress: () => undefined,
       },
     };
-    const client = new QuietClient("airlock", "Airlock", async () => (await this.launch()).child, options);
+    const client = new QuietClient("airlock", "Airlock", () => this.launch(life), options);
     client.registerFeature(knowsTheExtension);
-    client.onDidChangeState(({ newState }) => {
-      if (newState === State.Running && this.client === client) this.states.fire({ kind: "running" });
-    });
     client.onNotification("airlock/session/update", (params: SessionUpdate) => this.updates.fire(params));
     client.onRequest("airlock/permission", async (params: PermissionRequest, token: vscode.CancellationToken) => {
       return { optionId: await this.ask(params, token) };
     });
-    return client;
+    const life: Life = { client };
+    return life;
   }
 
-  private async launch(): Promise<ServerProcess> {
+  private async launch(life: Life): Promise<ServerProcess["child"]> {
     const program = findServer({
       told: serverPath(),
       extensionFolder: this.context.extensionPath,
@@ -130,21 +181,29 @@ export class Server implements vscode.Disposable {
     const key = await storedKey(this.context);
     const environment = { ...process.env, ...serverVariables(), ...(key === undefined ? {} : { ANTHROPIC_API_KEY: key }) };
     this.log.info(`starting ${program}`);
-    this.process = await ServerProcess.start(program, environment);
-    return this.process;
+    const started = await ServerProcess.start(program, environment);
+    life.process = started;
+    // It was abandoned meanwhile, when there was no process to end.
+    if (this.life !== life) started.kill();
+    return started.child;
   }
 
-  private async closed(): Promise<{ action: CloseAction; handled: true }> {
+  /** We start it again ourselves, in order with whatever else the user wants of it. */
+  private async closed(life: Life): Promise<{ action: CloseAction; handled: true; message: string }> {
     // Its pipes close a moment before it is known how it ended.
-    await Promise.race([this.process?.gone, new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MAX_MS))]);
-    const why = this.process?.why ?? "";
-    this.log.warn(`the server is gone. ${why}`);
-    if (this.client !== undefined && this.restarts.allow(Date.now())) {
-      this.states.fire({ kind: "restarting" });
-      return { action: CloseAction.Restart, handled: true };
+    await life.process?.goneWithin(LAST_WORDS_MAX_MS);
+    const why = life.process?.why ?? "";
+    if (this.life === life) {
+      this.life = undefined;
+      if (this.restarts.allow(Date.now())) {
+        this.states.fire({ kind: "restarting" });
+        // Later, because the client takes down what it has registered when this returns.
+        setImmediate(() => void this.inOrder(() => this.begin("restarting")));
+      } else {
+        this.fail(`The server ended several times in a row. ${why}`);
+      }
     }
-    if (this.client !== undefined) this.fail(`The server ended several times in a row. ${why}`);
-    return { action: CloseAction.DoNotRestart, handled: true };
+    return { action: CloseAction.DoNotRestart, handled: true, message: `the server is gone. ${why}` };
   }
 
   private fail(error: unknown): void {
@@ -159,6 +218,13 @@ class QuietClient extends LanguageClient {
   override error(message: string, data?: unknown): void {
     super.error(message, data, false);
   }
+}
+
+function inTime(start: Promise<void>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const late = setTimeout(() => reject(new Error(`The server does not answer, ${START_MAX_MS / 1000} seconds after its start.`)), START_MAX_MS);
+    start.then(resolve, reject).finally(() => clearTimeout(late));
+  });
 }
 
 /** Says in `initialize` that we speak the extension and answer its questions. */

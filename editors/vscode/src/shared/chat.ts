@@ -76,6 +76,13 @@ export interface Question {
   options: PermissionChoice[];
 }
 
+/** A prompt that waits until the turn in work is over. */
+export interface QueuedPrompt {
+  id: string;
+  text: string;
+  about: string[];
+}
+
 export interface Chat {
   connection: Connection;
   sessionId?: string;
@@ -96,6 +103,7 @@ export interface Chat {
   usage?: Usage;
   changes: { count: number; files: number };
   questions: Question[];
+  queued: QueuedPrompt[];
 }
 
 /** What can happen to it. */
@@ -103,6 +111,8 @@ export type ChatEvent =
   | { type: "connection"; connection: Connection }
   | { type: "opened"; sessionId: string; model: string; commands: SlashCommand[]; again: boolean; folder?: string; note?: string }
   | { type: "prompted"; text: string; about: string[] }
+  | { type: "queued"; prompt: QueuedPrompt }
+  | { type: "unqueued"; id: string }
   | { type: "refused"; reason: string }
   | { type: "interrupted" }
   | { type: "asked"; question: Question }
@@ -111,5 +121,5 @@ export type ChatEvent =
   | { type: "update"; update: Update; at: number };
 
 export function emptyChat(connection: Connection): Chat {
-  return { connection, commands: [], items: [], made: 0, replaying: false, changes: { count: 0, files: 0 }, questions: [] };
+  return { connection, commands: [], items: [], made: 0, replaying: false, changes: { count: 0, files: 0 }, questions: [], queued: [] };
 }

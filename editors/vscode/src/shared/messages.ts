@@ -23,6 +23,7 @@ export type ToPage =
 export type FromPage =
   | { type: "ready" }
   | { type: "prompt"; text: string }
+  | { type: "takeBack"; id: string }
   | { type: "stop" }
   | { type: "answer"; question: string; option: string }
   | { type: "detach"; id: string }

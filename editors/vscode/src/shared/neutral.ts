@@ -14,10 +14,24 @@ export function neutral(text: string): string {
   return text
     .replace(ESCAPES, "")
     .replace(/\r\n/g, "\n")
-    .replace(HIDDEN, (letter) => `⟨U+${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}⟩`);
+    .replace(HIDDEN, named);
+}
+
+/** A name is one line, whatever is in it. */
+export function neutralName(name: string): string {
+  return neutral(name).replace(/[\n\t]/g, named);
+}
+
+/** For VS Code's own messages, which make links of `[words](target)`, and a target may be a command. */
+export function neutralMessage(text: string): string {
+  return neutral(text).replaceAll("](", "] (");
 }
 
 /** What a terminal would show of output: a line that was written over and over is its last version. */
 export function neutralOutput(output: string): string {
   return neutral(output.replace(/\r\n/g, "\n").replace(/^[^\n]*\r(?=[^\n])/gm, ""));
+}
+
+function named(letter: string): string {
+  return `⟨U+${letter.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }

@@ -16,11 +16,16 @@ export function reduce(chat: Chat, event: ChatEvent): Chat {
       return { ...chat, connection: event.connection };
     case "opened": {
       const { type: _, again, ...opened } = event;
-      const chat = { ...emptyChat({ kind: "running" }), ...opened, replaying: again };
-      return again ? chat : replayed(chat);
+      // What waits was not asked yet: it is asked here.
+      const next = { ...emptyChat({ kind: "running" }), ...opened, replaying: again, queued: chat.queued };
+      return again ? next : replayed(next);
     }
     case "prompted":
       return { ...append(chat, { kind: "user", text: event.text, about: event.about }), replaying: false, turn: {} };
+    case "queued":
+      return { ...chat, queued: [...chat.queued, event.prompt] };
+    case "unqueued":
+      return { ...chat, queued: chat.queued.filter(({ id }) => id !== event.id) };
     case "refused":
       return withoutTurn(append(chat, { kind: "notice", level: "error", text: event.reason }));
     case "interrupted":

@@ -1,7 +1,7 @@
 /** Numbers and states in words for people. */
 
 import type { Sandbox } from "./chat";
-import type { StopReason, Usage } from "./protocol";
+import type { PermissionChoice, StopReason, Usage } from "./protocol";
 
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
@@ -68,4 +68,9 @@ export function stopped(reason: StopReason): string {
     case "end_turn":
       return "";
   }
+}
+
+/** The one answer that stands out: the least that goes on. */
+export function primaryAnswer(options: PermissionChoice[]): PermissionChoice | undefined {
+  return options.find(({ kind }) => kind === "allow_once") ?? options.find(({ kind }) => kind !== "reject");
 }

@@ -1,6 +1,7 @@
 /** What the next prompt is about, each with a way to take it off. */
 
 import type { Attachment } from "../shared/messages";
+import { neutralName } from "../shared/neutral";
 import { Icon } from "./icon";
 import { post } from "./vscode-api";
 
@@ -11,8 +12,8 @@ export function AttachmentList({ attachments }: { attachments: Attachment[] }) {
       {attachments.map(({ id, label }) => (
         <li key={id}>
           <Icon name="file-code" />
-          <span>{label}</span>
-          <button type="button" aria-label={`Remove ${label}`} title="Remove" onClick={() => post({ type: "detach", id })}>
+          <span>{neutralName(label)}</span>
+          <button type="button" aria-label={`Remove ${neutralName(label)}`} title="Remove" onClick={() => post({ type: "detach", id })}>
             <Icon name="close" />
           </button>
         </li>

@@ -2,6 +2,7 @@
 
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Completion } from "../shared/completion";
+import { neutralName } from "../shared/neutral";
 
 export const OPTION_ID = (index: number) => `completion-${index}`;
 
@@ -28,8 +29,8 @@ export function CompletionList({ choices, chosen, take }: Props) {
             take(choice);
           }}
         >
-          <span class="completion-label">{choice.label}</span>
-          <span class="completion-detail">{choice.detail}</span>
+          <span class="completion-label">{neutralName(choice.label)}</span>
+          <span class="completion-detail">{neutralName(choice.detail)}</span>
         </li>
       ))}
     </ul>

@@ -36,23 +36,30 @@ export function Composer({ chat, settings, attachments }: Props) {
   );
   useLayoutEffect(() => fitToText(input.current), [text]);
 
+  const closeList = () => {
+    FilesFound.forget();
+    setChoices([]);
+  };
   const write = (next: string, cursor: number) => {
     setText(next);
     const token = tokenAt(next, cursor);
     setChosen(0);
-    if (token?.kind !== "file") return setChoices(complete(token, chat.commands));
+    if (token?.kind !== "file") {
+      FilesFound.forget();
+      return setChoices(complete(token, chat.commands));
+    }
     void FilesFound.ask(token.typed).then((files) => setChoices(complete(token, chat.commands, files)));
   };
   const send = () => {
     if (!maySend) return;
     post({ type: "prompt", text: text.trimEnd() });
     setText("");
-    setChoices([]);
+    closeList();
   };
   const take = (choice: Completion) => {
     const next = insertion(text, choice);
     setText(next.text);
-    setChoices([]);
+    closeList();
     requestAnimationFrame(() => {
       input.current?.focus();
       input.current?.setSelectionRange(next.cursor, next.cursor);
@@ -60,7 +67,7 @@ export function Composer({ chat, settings, attachments }: Props) {
   };
   const press = (event: KeyboardEvent) => {
     if (event.isComposing) return;
-    if (choices.length > 0 && pressedInList(event, choices, chosen, { take, choose: setChosen, close: () => setChoices([]) })) {
+    if (choices.length > 0 && pressedInList(event, choices, chosen, { take, choose: setChosen, close: closeList })) {
       return event.preventDefault();
     }
     const withModifier = event.ctrlKey || event.metaKey;
@@ -92,7 +99,7 @@ export function Composer({ chat, settings, attachments }: Props) {
           {...(choices.length > 0 ? { "aria-activedescendant": OPTION_ID(chosen) } : {})}
           onInput={(event) => write(event.currentTarget.value, event.currentTarget.selectionStart)}
           onKeyDown={press}
-          onBlur={() => setChoices([])}
+          onBlur={closeList}
         />
         {isBusy ? (
           <button type="button" class="icon-button stop" title="Stop (Escape)" aria-label="Stop" onClick={() => post({ type: "stop" })}>

@@ -13,7 +13,14 @@ export const FilesFound = {
       waiting = resolve;
     });
   },
+  /** The question does not matter any more: a list that opens later would take the keys that are pressed. */
+  forget(): void {
+    ticket += 1;
+    waiting = undefined;
+  },
   take(answered: number, files: string[]): void {
-    if (answered === ticket) waiting?.(files);
+    if (answered !== ticket) return;
+    waiting?.(files);
+    waiting = undefined;
   },
 };

@@ -3,11 +3,13 @@
 import { useLayoutEffect, useRef } from "preact/hooks";
 import type { Question } from "../shared/chat";
 import { neutral } from "../shared/neutral";
+import { primaryAnswer } from "../shared/words";
 import { post } from "./vscode-api";
 
 export function PermissionDialog({ question }: { question: Question }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const refusal = question.options.find((option) => option.kind === "reject");
+  const primary = primaryAnswer(question.options);
   const answer = (option: string) => post({ type: "answer", question: question.id, option });
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const refuse = (event: Event) => {
@@ -27,7 +29,7 @@ export function PermissionDialog({ question }: { question: Question }) {
           <button
             key={option.id}
             type="button"
-            class={option.kind === "reject" ? "button secondary" : "button"}
+            class={option === primary ? "button" : "button secondary"}
             autofocus={option === refusal}
             onClick={() => answer(option.id)}
           >

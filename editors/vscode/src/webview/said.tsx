@@ -1,7 +1,7 @@
 /** What was said: by the user, by the agent, and by the agent to itself. */
 
 import { useMemo } from "preact/hooks";
-import type { AnswerItem, ThoughtItem, UserItem } from "../shared/chat";
+import type { AnswerItem, QueuedPrompt, ThoughtItem, UserItem } from "../shared/chat";
 import { neutral } from "../shared/neutral";
 import { Icon } from "./icon";
 import { toHtml } from "./markdown";
@@ -10,15 +10,38 @@ import { post } from "./vscode-api";
 export function UserMessage({ item }: { item: UserItem }) {
   return (
     <article class="user" aria-label="You">
-      {item.about.length > 0 && (
+      <Prompt {...item} />
+    </article>
+  );
+}
+
+/** What the user asked while the agent was at work. */
+export function QueuedMessage({ prompt }: { prompt: QueuedPrompt }) {
+  return (
+    <article class="user queued" aria-label="You, not asked yet">
+      <Prompt {...prompt} />
+      <p class="queue-note">
+        <Icon name="clock" /> Waits until the agent is done
+        <button type="button" class="icon-button" title="Take back" aria-label="Take back" onClick={() => post({ type: "takeBack", id: prompt.id })}>
+          <Icon name="close" />
+        </button>
+      </p>
+    </article>
+  );
+}
+
+function Prompt({ text, about }: { text: string; about: string[] }) {
+  return (
+    <>
+      {about.length > 0 && (
         <ul class="about" aria-label="About">
-          {item.about.map((about) => (
-            <li key={about}>{neutral(about)}</li>
+          {about.map((place) => (
+            <li key={place}>{neutral(place)}</li>
           ))}
         </ul>
       )}
-      <div class="text">{neutral(item.text)}</div>
-    </article>
+      <div class="text">{neutral(text)}</div>
+    </>
   );
 }
 

@@ -6,7 +6,7 @@ import type { Chat, Item } from "../shared/chat";
 import { CallCard } from "./call-card";
 import { Icon } from "./icon";
 import { EndLine, Notice } from "./notice";
-import { Answer, Thought, UserMessage } from "./said";
+import { Answer, QueuedMessage, Thought, UserMessage } from "./said";
 
 /** So near to its end, a list counts as being there. */
 const NEAR_PX = 40;
@@ -22,7 +22,7 @@ export function Transcript({ chat }: { chat: Chat }) {
     const element = event.currentTarget as HTMLDivElement;
     follows.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
   };
-  const { items, turn, connection } = chat;
+  const { items, turn, connection, queued } = chat;
   const last = items.at(-1);
   const speaks = last?.kind === "answer" || (last?.kind === "call" && last.status === "in_progress");
   return (
@@ -41,6 +41,9 @@ export function Transcript({ chat }: { chat: Chat }) {
           <Icon name="loading" spins /> Thinking
         </p>
       )}
+      {queued.map((prompt) => (
+        <QueuedMessage key={prompt.id} prompt={prompt} />
+      ))}
     </div>
   );
 }
