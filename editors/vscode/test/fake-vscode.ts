@@ -45,12 +45,7 @@ class Uri {
 const nothing = () => new Disposable(() => undefined);
 const workspaceFolders = [{ uri: new Uri("file", "/home/u/app"), name: "app", index: 0 }];
 
-/** What was shown to the user, newest last. */
-const shown: string[] = [];
-const show = (text: string) => {
-  shown.push(text);
-  return Promise.resolve(undefined);
-};
+const show = () => Promise.resolve(undefined);
 
 const workspace = {
   isTrusted: true,
@@ -59,6 +54,8 @@ const workspace = {
   onDidChangeTextDocument: nothing,
   onDidSaveTextDocument: nothing,
 };
-const window = { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show, setStatusBarMessage: show };
+const withProgress = (_: unknown, work: () => Promise<unknown>) => work();
+const window = { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show, setStatusBarMessage: show, withProgress };
+const ProgressLocation = { Notification: 15 };
 
-export { Disposable, EventEmitter, shown, Uri, window, workspace };
+export { Disposable, EventEmitter, ProgressLocation, Uri, window, workspace };

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import * as vscode from "vscode";
 import { ChatStore } from "../src/conversation/chat-store";
 import { Renewal } from "../src/server/renewal";
 
 beforeEach(() => void vi.useFakeTimers());
-afterEach(() => {
-  vi.useRealTimers();
-  vi.restoreAllMocks();
-});
+afterEach(() => void vi.useRealTimers());
 
 function renewal() {
   const store = new ChatStore();
@@ -31,18 +27,10 @@ test("a turn in work is not ended by a changed setting", async () => {
   store.tell({ type: "prompted", text: "go", about: [] });
   one.want();
   await vi.advanceTimersByTimeAsync(5000);
+  one.want();
+  await vi.advanceTimersByTimeAsync(5000);
   expect(restart).not.toHaveBeenCalled();
   store.tell({ type: "update", update: { kind: "turn_end", turnId: "1", stopReason: "end_turn" }, at: 0 });
   await vi.advanceTimersByTimeAsync(100);
-  expect(restart).toHaveBeenCalledOnce();
-});
-
-test("who does not want to wait need not", async () => {
-  const { renewal: one, restart, store } = renewal();
-  const ask = vi.spyOn(vscode.window, "showInformationMessage") as unknown as { mockResolvedValue(answer: string): void };
-  ask.mockResolvedValue("Restart Now");
-  store.tell({ type: "prompted", text: "go", about: [] });
-  one.want();
-  await vi.advanceTimersByTimeAsync(5000);
   expect(restart).toHaveBeenCalledOnce();
 });

@@ -5,12 +5,12 @@ import type { ChatStore } from "../conversation/chat-store";
 
 const BURST_MS = 1000;
 
-const LATER = "Airlock takes up the new settings when the agent is done.";
-const NOW = "Restart Now";
+const LATER = "Airlock takes up the new settings when the agent is done";
 
 export class Renewal implements vscode.Disposable {
   private burst: NodeJS.Timeout | undefined;
-  private waits = false;
+  /** Ends the waiting for the turn in work, if there is one. */
+  private goOn: (() => void) | undefined;
   private readonly subscription: vscode.Disposable;
 
   constructor(
@@ -18,7 +18,7 @@ export class Renewal implements vscode.Disposable {
     private readonly restart: () => void,
   ) {
     this.subscription = store.onChange(({ turn }) => {
-      if (turn === undefined) this.runIfWaiting();
+      if (turn === undefined) this.goOn?.();
     });
   }
 
@@ -33,15 +33,14 @@ export class Renewal implements vscode.Disposable {
   }
 
   private async run(): Promise<void> {
-    if (this.waits) return;
-    if (this.store.chat.turn === undefined) return this.restart();
-    this.waits = true;
-    if ((await vscode.window.showInformationMessage(LATER, NOW)) === NOW) this.runIfWaiting();
+    if (this.goOn !== undefined) return;
+    if (this.store.chat.turn !== undefined) await this.turnOver();
+    this.restart();
   }
 
-  private runIfWaiting(): void {
-    if (!this.waits) return;
-    this.waits = false;
-    this.restart();
+  private async turnOver(): Promise<void> {
+    const over = new Promise<void>((resolve) => (this.goOn = resolve));
+    await vscode.window.withProgress({ location: vscode.ProgressLocation.Notification, title: LATER }, () => over);
+    this.goOn = undefined;
   }
 }
