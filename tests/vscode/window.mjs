@@ -139,6 +139,9 @@ class Window {
   }
 
   async shot(name) {
+    // What the mouse rests on has a hint, which would be in the picture.
+    await this.page.mouse.move(640, 700);
+    await this.page.locator(".workbench-hover-container:visible").first().waitFor({ state: "hidden" });
     await this.page.screenshot({ path: join(test.screenshots, `${scenario}-${name}.png`) });
   }
 }
