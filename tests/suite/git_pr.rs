@@ -1,8 +1,8 @@
 //! `/pr`: the user sees all that will be sent, exactly that is sent, and the token goes to the API and nowhere else.
 
+use crate::attacks::git_hostile::answer;
 use crate::checkout::{accept, bare_repository, branch, git, git_in, home_with_repository};
 use crate::desk::{configure, error_of, stop_reason};
-use crate::attacks::git_hostile::answer;
 use airlock_tests::editor::{Editor, EditorOptions, Home, agent_text};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use airlock_tests::scripted_forge::ScriptedForge;

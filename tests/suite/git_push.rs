@@ -1,8 +1,8 @@
 //! `/push`: the user sees exactly what will happen, and exactly that happens, or nothing.
 
+use crate::attacks::git_hostile::answer;
 use crate::checkout::{accept, bare_repository, branch, git, git_in, home_with_repository};
 use crate::desk::{configure, error_of, ready_in, stop_reason};
-use crate::attacks::git_hostile::answer;
 use airlock_tests::editor::{Editor, Home, agent_text};
 use airlock_tests::scripted_claude::ScriptedClaude;
 use airlock_tests::scripted_forge::ScriptedForge;

@@ -189,5 +189,5 @@ async fn secrets_come_from_the_users_configuration_and_local_names_from_the_user
     assert!(!asked.contains("is not set"), "{asked}");
     std::fs::remove_file(folder.join("config.toml")).unwrap();
     let asked = shell.well(&["inspect", "probe"]).await;
-    assert!(asked.contains("AIRLOCK_SECRET_PROBE_TOKEN"), "{asked}");
+    assert!(asked.contains("AIRLOCK_SECRET_PROBE__TOKEN"), "{asked}");
 }

@@ -172,7 +172,7 @@ async fn a_flood_of_output_leaves_its_end() {
 
 #[tokio::test]
 async fn it_has_no_files_no_sockets_and_no_environment_whatever_it_is_granted() {
-    let desk = PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE_TOKEN", "hunter22")]);
+    let desk = PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE__TOKEN", "hunter22")]);
     let wants = "[wants]\nhttp = [{origin = \"https://a.example\"}]\nworkspace = [\"read\", \"propose\"]\nexec = true\neditor = true\nkv = true";
     let plugin = desk.install("probe", wants, probe());
     let files: Vec<String> =

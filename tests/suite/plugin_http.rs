@@ -10,7 +10,7 @@ use std::sync::Arc;
 const SECRET: &str = "hunter22-and-more";
 
 fn desk() -> PluginDesk {
-    PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE_TOKEN", SECRET)])
+    PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE__TOKEN", SECRET)])
 }
 
 /// The probe, with requests to this server and a secret for it.
