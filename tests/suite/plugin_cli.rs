@@ -181,8 +181,12 @@ async fn secrets_come_from_the_users_configuration_and_local_names_from_the_user
     );
     install(&folder.join("plugins"), "probe", &wants, &probe_with(&["http", "config"]));
     let url = json!({"url": format!("{origin}/echo")}).to_string();
-    let said = shell.well(&["run", "--grant", "all", "http", &url]).await;
-    assert_eq!(server.asked()[0].headers["x-token"], "from-the-file");
+    // Everything is not the user's secret, unless they name it.
+    let ran = shell.plugin(&["run", "--grant", "all", "http", &url]).await;
+    assert!(ran.well && !server.asked()[0].headers.contains_key("x-token"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("granted: http:{origin}\n")), "{}", ran.stderr);
+    let said = shell.well(&["run", "--grant", "all", "--grant", "secret:TOKEN", "http", &url]).await;
+    assert_eq!(server.asked()[1].headers["x-token"], "from-the-file");
     assert!(!said.contains("from-the-file"), "{said}");
     assert_eq!(shell.well(&["run", "config"]).await, "{\"depth\":3,\"names\":[\"a\"]}\n");
     let asked = shell.well(&["inspect", "probe"]).await;

@@ -36,6 +36,11 @@ pub(super) fn whole(world: &World, plugin: &Plugin, listing: &Listing) -> String
     text
 }
 
+/// Which plugin it is, when there may be several of a name.
+pub(super) fn whose(plugin: &Plugin) -> String {
+    format!("{} in {}\n", plugin.name(), neutral_line(&plugin.place.folder().display().to_string()))
+}
+
 /// What a plugin asks for, and what it has of that.
 pub(super) fn asks(world: &World, plugin: &Plugin) -> String {
     let asks = &plugin.manifest.asks;
