@@ -97,8 +97,7 @@ fn describe(error: &wasmtime::Error) -> String {
             let words = words.join(": ");
             if words.contains("fuel") {
                 format!("it handed over more than {} MiB at once", PLUGIN_HOST_CALL_MAX_BYTES >> 20)
-            } else if words.contains("table has no free keys") || words.contains("too many component handles")
-            {
+            } else if words.contains("table has no free keys") || words.contains("handle limit exceeded") {
                 format!("it holds more than {PLUGIN_HANDLES_MAX} handles at once")
             } else {
                 words
