@@ -128,7 +128,7 @@ async fn a_name_that_leads_to_this_machine_is_refused_however_it_is_granted_but_
 }
 
 /// A name that is not `localhost`, is no address, and means this machine.
-fn name_of_this_machine() -> String {
+pub(crate) fn name_of_this_machine() -> String {
     let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
     let names = hosts
         .lines()
