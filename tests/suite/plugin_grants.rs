@@ -173,3 +173,20 @@ fn grants_of_a_newer_version_are_left_as_they_are() {
     assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
     assert!(grants.granted(&plugin).is_empty());
 }
+
+#[tokio::test]
+async fn a_line_of_the_question_shows_all_that_is_in_it() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let folder = install(&plugins(&home), "probe", "", &probe_with(&["kv_get"]));
+    let manifest = "name = \"probe\"\nversion = \"1\\u202e\\u200b2\"\n[wants]\nkv = true\nhttp = [{origin = \"http://127.0.0.1:9\"}]";
+    std::fs::write(folder.join("plugin.toml"), manifest).unwrap();
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    let key = json!({"key": "a"});
+    let (asked, _) = call_and_answer(&editor, &claude, &session, "kv_get", key, "no").await;
+    let detail = asked["detail"].as_str().unwrap();
+    assert!(!detail.contains(['\u{202e}', '\u{200b}']), "{detail:?}");
+    assert!(detail.contains("without encryption, in your own network"), "{detail}");
+    editor.shutdown().await;
+    claude.finish();
+}

@@ -4,7 +4,7 @@ use super::place::{Place, folders, stamp};
 use super::plugin::Plugin;
 use super::section::ListedCommand;
 use super::shared::Plugins;
-use super::slot::{News, Slot};
+use super::slot::Slot;
 use super::tool::{PluginTool, changes_files, invoke_command};
 use crate::limits::PLUGINS_MAX;
 use crate::tools::{Tool, ToolContext};
@@ -20,6 +20,8 @@ pub const WORKSPACE_PLUGINS: &str = ".airlock/plugins";
 pub struct Shelf {
     plugins: Arc<Plugins>,
     slots: Vec<Arc<Slot>>,
+    /// Something is other than when a refresh last came to its end.
+    changed: bool,
     /// Takes what the user should know.
     tell: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -53,17 +55,19 @@ impl Shelf {
         workspace: WorkspaceSide<'_>,
         tell: impl Fn(String) + Send + Sync + 'static,
     ) -> (Self, Vec<String>) {
-        let mut shelf = Self { plugins: Arc::clone(plugins), slots: Vec::new(), tell: Arc::new(tell) };
-        let (_, new, mut problems) = shelf.scan(workspace);
-        shelf.add(new.into_iter().map(|place| Slot::open(place, plugins)).collect(), &mut problems);
+        let (plugins, slots, tell) = (Arc::clone(plugins), Vec::new(), Arc::new(tell));
+        let mut shelf = Self { plugins, slots, changed: false, tell };
+        let (new, mut problems) = shelf.scan(workspace);
+        let opened = new.into_iter().map(|place| Slot::open(place, &shelf.plugins)).collect();
+        shelf.add(opened, &mut problems);
+        shelf.changed = false;
         (shelf, problems)
     }
 
     /// Brings the shelf up to date. Gives whether something is other than before, and what is wrong.
     pub async fn refresh(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<String>) {
-        let (mut changed, new, mut problems) = self.scan(workspace);
+        let (new, mut problems) = self.scan(workspace);
         if !new.is_empty() {
-            changed = true;
             let plugins = Arc::clone(&self.plugins);
             let opened = tokio::task::spawn_blocking(move || {
                 new.into_iter().map(|place| Slot::open(place, &plugins)).collect()
@@ -74,22 +78,22 @@ impl Shelf {
             }
         }
         for slot in &self.slots {
-            if let News::Broken(why) = slot.refresh(&self.plugins).await {
+            if let Err(why) = slot.refresh(&self.plugins).await {
                 problems.push(broken(slot, &why));
             }
             // It may also have changed within the turn before.
-            changed |= slot.take_news();
+            self.changed |= slot.take_news();
             // A component that carries no list is asked, once.
             let unasked = |plugin: &Arc<Plugin>| plugin.listing().is_none() && !plugin.is_silent();
             if let Some(plugin) = slot.plugin().filter(unasked) {
                 match plugin.list(&self.plugins).await {
-                    Ok(_) => changed = true,
+                    Ok(_) => self.changed = true,
                     Err(why) => problems
                         .push(format!("the plugin {} cannot say what it offers: {why}", plugin.name())),
                 }
             }
         }
-        (changed, problems)
+        (std::mem::take(&mut self.changed), problems)
     }
 
     /// Whether there are no plugins.
@@ -146,8 +150,8 @@ impl Shelf {
         }
     }
 
-    /// Finds the folders that came and went. Gives whether some went, those that came, and what is wrong.
-    fn scan(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<Place>, Vec<String>) {
+    /// Finds the folders that came and went. Gives those that came, and what is wrong.
+    fn scan(&mut self, workspace: WorkspaceSide<'_>) -> (Vec<Place>, Vec<String>) {
         let mut problems = Vec::new();
         let mut places = BTreeMap::new();
         let mut order = Vec::new();
@@ -173,20 +177,21 @@ impl Shelf {
             WorkspaceSide::Changed if slot.is_workspaces() => true,
             _ => places.contains_key(&slot.folder()),
         });
-        let gone = self.slots.len() != before;
+        self.changed |= self.slots.len() != before;
         for slot in &self.slots {
             if let Some(place) = places.remove(&slot.folder()) {
                 slot.trust(place);
             }
         }
         let new = order.iter().filter_map(|folder| places.remove(folder)).collect();
-        (gone, new, problems)
+        (new, problems)
     }
 
     fn add(&mut self, opened: Vec<(Slot, Option<String>)>, problems: &mut Vec<String>) {
         for (slot, problem) in opened {
             problems.extend(problem.map(|why| broken(&slot, &why)));
             self.slots.push(Arc::new(slot));
+            self.changed = true;
         }
         self.plugins.index.save();
     }

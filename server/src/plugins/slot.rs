@@ -26,17 +26,6 @@ struct State {
     refused: Powers,
 }
 
-/// What became of files that changed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum News {
-    /// Nothing changed.
-    None,
-    /// There is another plugin now.
-    Changed,
-    /// It cannot be used, for this reason. The last good one stays.
-    Broken(String),
-}
-
 impl Slot {
     /// Looks at a place for the first time; what is wrong there is told, and looked at again when it changes.
     /// It waits for the disk.
@@ -78,19 +67,20 @@ impl Slot {
         state.place = place;
     }
 
-    /// Looks whether the files changed. Another plugin is taken only when it can be loaded and says what it offers.
-    pub(super) async fn refresh(&self, plugins: &Arc<Plugins>) -> News {
+    /// Looks whether the files changed. Another plugin is taken only when it can be loaded and says what it offers;
+    /// else the last good one stays, and the error says why.
+    pub(super) async fn refresh(&self, plugins: &Arc<Plugins>) -> Result<(), String> {
         let (place, stamp) = {
             let state = self.state();
             let stamp = state.place.stamp();
             if state.stamp == stamp {
-                return News::None;
+                return Ok(());
             }
             (state.place.clone(), stamp)
         };
         let _busy = self.busy.lock().await;
         if self.state().stamp == stamp {
-            return News::None;
+            return Ok(());
         }
         let read = async {
             let plugin = read(&place, stamp, plugins).await?;
@@ -98,18 +88,13 @@ impl Slot {
             plugin.list(plugins).await.map_err(|why| format!("{}: {why}", place.folder().display()))?;
             Ok(Arc::new(plugin))
         };
-        let read = read.await;
+        let read: Result<_, String> = read.await;
         plugins.index.save();
         let mut state = self.state();
         state.stamp = stamp;
-        match read {
-            Ok(plugin) => {
-                state.plugin = Some(plugin);
-                state.is_news = true;
-                News::Changed
-            }
-            Err(why) => News::Broken(why),
-        }
+        state.plugin = Some(read?);
+        state.is_news = true;
+        Ok(())
     }
 
     /// What a plugin has now. Where it asks for more than it was ever granted, the user is asked, once a session.

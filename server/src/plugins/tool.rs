@@ -7,7 +7,7 @@ use super::plugin::Plugin;
 use super::powers::WorkspacePower;
 use super::section::ListedTool;
 use super::shared::Plugins;
-use super::slot::{News, Slot};
+use super::slot::Slot;
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
 use crate::limits::PLUGIN_OUTPUT_MAX_BYTES;
@@ -88,7 +88,7 @@ impl Tool for PluginTool {
             (Arc::clone(&self.plugin), self.listed.name.clone(), Arc::clone(&self.tell));
         let (cancel, reads_only) = (context.cancel.clone(), self.reads_only);
         Box::pin(async move {
-            if let News::Broken(why) = slot.refresh(&plugins).await {
+            if let Err(why) = slot.refresh(&plugins).await {
                 tell(format!("a plugin changed and cannot be used, so the last good one goes on: {why}"));
             }
             // What may write runs alone and can be undone. One that did not ask for it when the turn began has to wait.
