@@ -113,15 +113,46 @@ impl Environment {
         )
     }
 
-    /// A secret of a plugin: `AIRLOCK_SECRET_ISSUE_FETCHER_TOKEN` is the secret `TOKEN` of `issue-fetcher`.
-    pub fn plugin_secret(&self, plugin: &str, name: &str) -> Option<Secret> {
+    /// The variable for a secret of a plugin: `AIRLOCK_SECRET_ISSUE_FETCHER__TOKEN` is the secret `TOKEN` of
+    /// `issue-fetcher`. There is none for a name that could be taken for another one, such as `issue_fetcher`.
+    pub fn plugin_secret_variable(plugin: &str, name: &str) -> Option<String> {
+        let ambiguous = plugin.contains('_') || plugin.contains("--") || plugin.ends_with('-');
         let plugin = plugin.to_ascii_uppercase().replace('-', "_");
-        Secret::new(self.variables.get(&format!("{PLUGIN_SECRET}{plugin}_{name}"))?)
+        (!ambiguous).then(|| format!("{PLUGIN_SECRET}{plugin}__{name}"))
+    }
+
+    /// A secret of a plugin, when its variable is set.
+    pub fn plugin_secret(&self, plugin: &str, name: &str) -> Option<Secret> {
+        Secret::new(self.variables.get(&Self::plugin_secret_variable(plugin, name)?)?)
     }
 
     /// A variable; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
         debug_assert!(VARIABLES.contains(&name), "{name} is not in VARIABLES");
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_variable_is_for_the_secrets_of_two_plugins() {
+        let (plugins, secrets) = (
+            ["a", "b", "a-b", "a_b", "a--b", "a-", "a_", "a-b-c", "a1", "a-1"],
+            ["C", "B_C", "B__C", "_C", "__C", "1", "1_C", "_"],
+        );
+        let mut seen = BTreeMap::new();
+        for (plugin, secret) in plugins.iter().flat_map(|plugin| secrets.map(|secret| (plugin, secret))) {
+            if let Some(variable) = Environment::plugin_secret_variable(plugin, secret) {
+                let other = seen.insert(variable.clone(), (plugin, secret));
+                assert_eq!(other, None, "{variable} is also for {plugin} {secret}");
+            }
+        }
+        assert_eq!(
+            Environment::plugin_secret_variable("issue-fetcher", "TOKEN").as_deref(),
+            Some("AIRLOCK_SECRET_ISSUE_FETCHER__TOKEN")
+        );
     }
 }

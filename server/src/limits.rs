@@ -239,6 +239,12 @@ pub const PLUGINS_MAX: usize = 200;
 pub const PLUGIN_TOOLS_MAX: usize = 64;
 /// The name of a plugin, and of a tool of one.
 pub const PLUGIN_NAME_MAX_CHARS: usize = 64;
+/// Origins that a plugin may ask for; also its secrets.
+pub const PLUGIN_ORIGINS_MAX: usize = 32;
+/// Paths, and methods, of one origin that a plugin asks for.
+pub const PLUGIN_PATHS_MAX: usize = 16;
+/// A path, an origin, a header or a method that a plugin asks for: a person reads it before they say yes.
+pub const PLUGIN_ASKED_MAX_BYTES: usize = 200;
 /// The description of a plugin's tool.
 pub const PLUGIN_DESCRIPTION_MAX_BYTES: usize = 4 << 10;
 /// The input schema of a plugin's tool.
@@ -251,7 +257,7 @@ pub const PLUGIN_CPU_MAX_MS: u64 = 5_000;
 pub const PLUGIN_TICK_MS: u64 = 10;
 /// How long a plugin may go on once the user stopped it, so that it can say something.
 pub const PLUGIN_STOP_MAX_MS: u64 = 500;
-/// Memory of one call of a plugin: all its memories and tables.
+/// Memory of one call of a plugin: all its memories together. Tables are bounded apart.
 pub const PLUGIN_MEMORY_MAX_BYTES: usize = 64 << 20;
 /// Elements of all tables of one call of a plugin.
 pub const PLUGIN_TABLE_ELEMENTS_MAX: usize = 200_000;

@@ -17,7 +17,8 @@ use tokio::task::JoinHandle;
 
 /// A running server; it is gone when this is dropped.
 ///
-/// `/echo…` answers with the request as JSON, `/to?URL` redirects there, `/large` answers with 9 MiB.
+/// `/echo…` answers with the request as JSON, `/to?URL` redirects there, `/to-bearer` to a host of that name, `/large`
+/// answers with 9 MiB, `/packed` says that it is gzip.
 pub struct EchoServer {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -89,6 +90,16 @@ async fn answer(request: Request<Incoming>, all: &Mutex<Vec<Asked>>) -> Response
             let place = parts.uri.query().unwrap_or_default();
             let redirect = Response::builder().status(302).header("location", place);
             redirect.body(full(Vec::new())).expect("a response")
+        }
+        "/to-bearer" => {
+            let bearer = headers.get("authorization").and_then(|value| value.strip_prefix("Bearer "));
+            let place = format!("https://{}.example/", bearer.unwrap_or("nobody"));
+            let redirect = Response::builder().status(302).header("location", place);
+            redirect.body(full(Vec::new())).expect("a response")
+        }
+        "/packed" => {
+            let packed = Response::builder().header("content-encoding", "gzip");
+            packed.body(full(b"no gzip at all".to_vec())).expect("a response")
         }
         "/large" => Response::new(full(vec![b'x'; 9 << 20])),
         _ => {

@@ -181,13 +181,66 @@ async fn secrets_come_from_the_users_configuration_and_local_names_from_the_user
     );
     install(&folder.join("plugins"), "probe", &wants, &probe_with(&["http", "config"]));
     let url = json!({"url": format!("{origin}/echo")}).to_string();
-    let said = shell.well(&["run", "--grant", "all", "http", &url]).await;
-    assert_eq!(server.asked()[0].headers["x-token"], "from-the-file");
+    // Everything is not the user's secret, unless they name it.
+    let ran = shell.plugin(&["run", "--grant", "all", "http", &url]).await;
+    assert!(ran.well && !server.asked()[0].headers.contains_key("x-token"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("granted: http:{origin}\n")), "{}", ran.stderr);
+    let said = shell.well(&["run", "--grant", "all", "--grant", "secret:TOKEN", "http", &url]).await;
+    assert_eq!(server.asked()[1].headers["x-token"], "from-the-file");
     assert!(!said.contains("from-the-file"), "{said}");
     assert_eq!(shell.well(&["run", "config"]).await, "{\"depth\":3,\"names\":[\"a\"]}\n");
     let asked = shell.well(&["inspect", "probe"]).await;
     assert!(!asked.contains("is not set"), "{asked}");
     std::fs::remove_file(folder.join("config.toml")).unwrap();
     let asked = shell.well(&["inspect", "probe"]).await;
-    assert!(asked.contains("AIRLOCK_SECRET_PROBE_TOKEN"), "{asked}");
+    assert!(asked.contains("AIRLOCK_SECRET_PROBE__TOKEN"), "{asked}");
+}
+
+#[tokio::test]
+async fn a_name_of_the_own_network_is_reached_after_grant_local_alone() {
+    let (shell, server) = (Shell::new().await, EchoServer::start().await);
+    let name = crate::plugin_http::name_of_this_machine();
+    let origin = format!("http://{name}:{}", server.address().port());
+    let wants = format!("[wants]\nhttp = [{{origin = \"{origin}\"}}]");
+    let plugins = shell.home().config().join("airlock/plugins");
+    install(&plugins, "probe", &wants, &probe_with(&["http"]));
+    let url = json!({"url": format!("{origin}/echo")}).to_string();
+    let said = shell.well(&["grant", "probe"]).await;
+    assert!(!said.contains("your own network"), "{said}");
+    let refused = shell.badly(&["run", "http", &url]).await;
+    assert!(refused.contains("which plugins do not reach"), "{refused}");
+    let said = shell.well(&["grant", "probe", &format!("http:{origin}"), "--local"]).await;
+    assert!(said.contains("also in your own network"), "{said}");
+    let ran = shell.plugin(&["run", "http", &url]).await;
+    // Such a name may mean `::1` alone, where nobody listens.
+    assert!(ran.well || ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
+    assert!(!ran.stderr.contains("do not reach") && server.asked().len() == usize::from(ran.well));
+    // What is granted again without the word keeps it.
+    shell.well(&["grant", "probe"]).await;
+    assert!(!shell.plugin(&["run", "http", &url]).await.stderr.contains("do not reach"));
+}
+
+#[tokio::test]
+async fn run_says_who_runs_with_what_and_how_far_it_is() {
+    let shell = Shell::new().await;
+    let wants = "[wants]\nkv = true";
+    let here =
+        install(&shell.home().path().join("built"), "probe", wants, &probe_with(&["progress", "kv_get"]));
+    for file in ["plugin.toml", "plugin.wasm"] {
+        std::fs::copy(here.join(file), shell.home().workspace().join(file)).unwrap();
+    }
+    let folder = shell.home().workspace();
+    let ran = shell.plugin(&["run", "progress", "{\"text\":\"step\",\"times\":2}"]).await;
+    assert!(ran.stderr.contains("step 0\nstep 1\n"), "{}", ran.stderr);
+    let who = format!("plugin probe 0.1.0 in {}, granted: ", folder.display());
+    assert!(ran.stderr.contains(&format!("{who}nothing but computing\n")), "{}", ran.stderr);
+    let ran = shell.plugin(&["run", "--grant", "all", "kv_get", "{\"key\":\"a\"}"]).await;
+    assert!(ran.well && ran.stderr.contains(&format!("{who}kv\n")), "{}", ran.stderr);
+    // The plugin in this folder has a name, installed or not, and what it is told to do with it works.
+    let denied = shell.badly(&["run", "kv_get", "{\"key\":\"a\"}"]).await;
+    assert!(denied.contains("airlock: denied: the plugin probe has no grant kv"), "{denied}");
+    assert!(denied.contains("`airlock plugin grant probe kv`"), "{denied}");
+    let said = shell.well(&["grant", "probe", "kv"]).await;
+    assert!(said.contains(&folder.display().to_string()), "{said}");
+    assert_eq!(shell.well(&["run", "kv_get", "{\"key\":\"a\"}"]).await, "null\n");
 }

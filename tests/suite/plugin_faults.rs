@@ -1,9 +1,11 @@
 //! What a plugin does wrong becomes an error within the limits, with its last words, and the next call works.
 
 use airlock::limits::{
-    PLUGIN_HOST_CALL_MAX_BYTES, PLUGIN_LOG_LINES_MAX, PLUGIN_STDERR_TAIL_BYTES, PLUGIN_TICK_MS,
+    PLUGIN_HANDLES_MAX, PLUGIN_HOST_CALL_MAX_BYTES, PLUGIN_LOG_LINE_MAX_BYTES, PLUGIN_LOG_LINES_MAX,
+    PLUGIN_PROGRESS_MAX, PLUGIN_STDERR_TAIL_BYTES, PLUGIN_TICK_MS,
 };
 use airlock::plugins::{Bounds, Fault, Plugin};
+use airlock::tools::Progress;
 use airlock_tests::guests::{bomb, probe};
 use airlock_tests::plugin_desk::PluginDesk;
 use serde_json::{Value, json};
@@ -150,7 +152,7 @@ async fn strings_that_are_too_long_for_the_host_are_not_taken() {
 }
 
 #[tokio::test]
-async fn a_trap_in_the_host_is_a_fault_like_any_other() {
+async fn an_answer_outside_of_its_memory_is_a_fault_like_any_other() {
     let desk = PluginDesk::new();
     // An answer that points outside of its memory.
     let plugin = desk.install("points-out", "", &bomb(1, "", "i32.const 0x7fffff00"));
@@ -172,7 +174,7 @@ async fn a_flood_of_output_leaves_its_end() {
 
 #[tokio::test]
 async fn it_has_no_files_no_sockets_and_no_environment_whatever_it_is_granted() {
-    let desk = PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE_TOKEN", "hunter22")]);
+    let desk = PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE__TOKEN", "hunter22")]);
     let wants = "[wants]\nhttp = [{origin = \"https://a.example\"}]\nworkspace = [\"read\", \"propose\"]\nexec = true\neditor = true\nkv = true";
     let plugin = desk.install("probe", wants, probe());
     let files: Vec<String> =
@@ -190,7 +192,7 @@ async fn it_has_no_files_no_sockets_and_no_environment_whatever_it_is_granted() 
 }
 
 #[tokio::test]
-async fn log_and_progress_are_bounded_and_plain() {
+async fn log_lines_are_bounded_and_have_a_known_level() {
     let desk = PluginDesk::new();
     let plugin = desk.install("probe", "", probe());
     let lines = Arc::new(Mutex::new(Vec::new()));
@@ -202,6 +204,61 @@ async fn log_and_progress_are_bounded_and_plain() {
     });
     assert_eq!(called.await, Ok(Ok("logged".to_owned())));
     assert_eq!(*lines.lock().unwrap(), vec![("info".to_owned(), 4096); 3]);
+}
+
+#[tokio::test]
+async fn progress_is_bounded_and_plain() {
+    let desk = PluginDesk::new();
+    let plugin = desk.install("probe", "", probe());
+    let (sink, mut shown) = tokio::sync::mpsc::channel(2 * PLUGIN_PROGRESS_MAX);
+    let times = PLUGIN_PROGRESS_MAX + 10;
+    let input = json!({"text": format!("\u{1b}[2Ja\nb{}", "z".repeat(10_000)), "times": times});
+    let powers = plugin.manifest.asks.clone();
+    let called = desk.call_with(&plugin, "progress", input, powers, |context| {
+        context.progress = Progress::of_call(0, sink);
+    });
+    assert_eq!(called.await, Ok(Ok("shown".to_owned())));
+    let mut lines = Vec::new();
+    while let Some((_, line)) = shown.recv().await {
+        lines.push(line);
+    }
+    assert_eq!(lines.len(), PLUGIN_PROGRESS_MAX);
+    for line in lines {
+        assert!(!line.contains('\u{1b}') && line.trim_end().lines().count() == 1, "{line:?}");
+        assert!(line.len() < PLUGIN_LOG_LINE_MAX_BYTES + 100, "{}", line.len());
+    }
+}
+
+#[tokio::test]
+async fn handles_that_are_never_given_back_run_out() {
+    let desk = PluginDesk::new();
+    let plugin = desk.install("probe", "", probe());
+    let fault = fault(&desk, &plugin, "many_handles", json!({})).await;
+    let limit = format!("it holds more than {PLUGIN_HANDLES_MAX} handles at once");
+    assert!(fault.what.contains(&limit), "{fault}");
+}
+
+#[tokio::test]
+async fn what_was_not_granted_is_denied_by_its_name_and_once() {
+    let desk = PluginDesk::new();
+    let wants = "[wants]\nworkspace = [\"read\", \"propose\"]\nexec = true\neditor = true\nkv = true";
+    let plugin = desk.install("probe", wants, probe());
+    for (tool, input, grant) in [
+        ("editor", json!({}), "editor"),
+        ("exec", json!({"command": "true"}), "exec"),
+        ("propose", json!({"path": "a", "content": ""}), "workspace:propose"),
+        ("read", json!({"path": "a"}), "workspace:read"),
+        ("kv_get", json!({"key": "a"}), "kv"),
+    ] {
+        // All the others are granted.
+        let asks = &plugin.manifest.asks;
+        let powers = asks.without(&asks.part(grant).unwrap());
+        let error = desk.call_with(&plugin, tool, input, powers, |_| ()).await.unwrap().unwrap_err();
+        let expected = format!(
+            "the plugin probe has no grant {grant}; only the user can give it, with `airlock plugin grant probe {grant}`"
+        );
+        assert_eq!((error.code.as_str(), error.message), ("denied", expected));
+    }
 }
 
 #[tokio::test]

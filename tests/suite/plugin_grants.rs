@@ -2,9 +2,11 @@
 
 use crate::desk::ready_in;
 use crate::sandboxed::{Called, call, results, text};
+use airlock::plugins::Place;
 use airlock_tests::airlock_command::AirlockCommand;
 use airlock_tests::editor::{Editor, Home};
 use airlock_tests::guests::{install, probe_with};
+use airlock_tests::plugin_desk::PluginDesk;
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -130,6 +132,61 @@ async fn the_agent_cannot_write_its_own_grants() {
     let session = editor.new_session().await;
     let (_, called) = call_and_answer(&editor, &claude, &session, "kv_get", json!({"key": "a"}), "no").await;
     assert!(called.result.contains("denied"), "{}", called.result);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[test]
+fn a_renamed_plugin_has_no_grants_of_the_old_name() {
+    let desk = PluginDesk::new();
+    let (wants, component) = ("[wants]\nkv = true", probe_with(&["kv_get"]));
+    let plugin = desk.install("probe", wants, &component);
+    let grants = desk.plugins().grants();
+    grants.grant(&plugin, &plugin.manifest.asks).unwrap();
+    // The same component elsewhere is the same plugin, as long as it has that name.
+    let elsewhere = install(&desk.home().join("elsewhere"), "probe", wants, &component);
+    let same = desk.plugins().open(&Place::User(elsewhere)).unwrap();
+    assert_eq!(grants.granted(&same), plugin.manifest.asks);
+    let copied = desk.install("other", wants, &component);
+    assert!(grants.granted(&copied).is_empty(), "{:?}", grants.granted(&copied));
+    std::fs::write(
+        plugin.place.folder().join("plugin.toml"),
+        format!("name = \"other\"\nversion = \"0.1.0\"\n{wants}"),
+    )
+    .unwrap();
+    let renamed = desk.plugins().open(&plugin.place).unwrap();
+    assert_eq!(renamed.name(), "other");
+    assert!(grants.granted(&renamed).is_empty(), "{:?}", grants.granted(&renamed));
+}
+
+#[test]
+fn grants_of_a_newer_version_are_left_as_they_are() {
+    let desk = PluginDesk::new();
+    let plugin = desk.install("probe", "[wants]\nkv = true", &probe_with(&["kv_get"]));
+    let file = desk.home().join("state/grants.json");
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let newer = "{\"version\": 2, \"shelves\": []}";
+    std::fs::write(&file, newer).unwrap();
+    let grants = desk.plugins().grants();
+    let why = grants.grant(&plugin, &plugin.manifest.asks).unwrap_err();
+    assert!(why.contains("another version of airlock wrote it: use that one"), "{why}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), newer);
+    assert!(grants.granted(&plugin).is_empty());
+}
+
+#[tokio::test]
+async fn a_line_of_the_question_shows_all_that_is_in_it() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let folder = install(&plugins(&home), "probe", "", &probe_with(&["kv_get"]));
+    let manifest = "name = \"probe\"\nversion = \"1\\u202e\\u200b2\"\n[wants]\nkv = true\nhttp = [{origin = \"http://127.0.0.1:9\"}]";
+    std::fs::write(folder.join("plugin.toml"), manifest).unwrap();
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    let key = json!({"key": "a"});
+    let (asked, _) = call_and_answer(&editor, &claude, &session, "kv_get", key, "no").await;
+    let detail = asked["detail"].as_str().unwrap();
+    assert!(!detail.contains(['\u{202e}', '\u{200b}']), "{detail:?}");
+    assert!(detail.contains("without encryption, in your own network"), "{detail}");
     editor.shutdown().await;
     claude.finish();
 }

@@ -1,7 +1,7 @@
 //! What granted plugins reach in a session with a real sandbox: files, commands, the editor.
 
 use airlock_tests::editor::Home;
-use airlock_tests::guests::{install, probe_with};
+use airlock_tests::guests::{install, probe, probe_with};
 use airlock_tests::scripted_claude::Reply;
 use airlock_tests::workbench::Workbench;
 use serde_json::{Value, json};
@@ -138,6 +138,34 @@ async fn a_turn_that_is_stopped_stops_its_plugin() {
     bench.editor.cancel(&bench.session);
     let updates = bench.editor.updates_until_turn_end(&bench.session).await;
     assert_eq!(updates.last().unwrap()["stopReason"], "cancelled");
+    bench.editor.ignore("airlock/session/update");
+    bench.end().await;
+}
+
+#[tokio::test]
+async fn what_a_slash_command_changed_is_reviewed_and_undone_with_its_turn() {
+    let home = Home::new();
+    home.write("a.txt", "one\n");
+    // It carries no list, so it has its command.
+    install(&home.config().join("airlock/plugins"), "probe", "[wants]\nworkspace = [\"propose\"]", probe());
+    let bench = Workbench::with(|options| options.home(&home)).await;
+    bench.bash("echo before > before.txt").await;
+    let changed = async || {
+        let listed = bench.editor.expect("airlock/changes/list", json!({"sessionId": bench.session})).await;
+        let changes = listed["changes"].as_array().unwrap().clone();
+        changes.iter().map(|change| change["path"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    bench
+        .claude
+        .push(Reply::calls("toolu_more", "bash", json!({"command": "echo more > more.txt"})))
+        .push("Done.");
+    bench.editor.prompt(&bench.session, "/probe propose").await;
+    bench.editor.next_server_request("airlock/permission").await.respond(json!({"optionId": "grant"}));
+    bench.editor.updates_until_turn_end(&bench.session).await;
+    assert_eq!(changed().await, ["before.txt", "more.txt", "of-command.txt"]);
+    // The command and the calls after it are one turn.
+    bench.editor.turn(&bench.session, "/undo").await;
+    assert_eq!(changed().await, ["before.txt"]);
     bench.editor.ignore("airlock/session/update");
     bench.end().await;
 }

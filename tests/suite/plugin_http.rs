@@ -10,7 +10,7 @@ use std::sync::Arc;
 const SECRET: &str = "hunter22-and-more";
 
 fn desk() -> PluginDesk {
-    PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE_TOKEN", SECRET)])
+    PluginDesk::with(Bounds::default(), &[("AIRLOCK_SECRET_PROBE__TOKEN", SECRET)])
 }
 
 /// The probe, with requests to this server and a secret for it.
@@ -128,7 +128,7 @@ async fn a_name_that_leads_to_this_machine_is_refused_however_it_is_granted_but_
 }
 
 /// A name that is not `localhost`, is no address, and means this machine.
-fn name_of_this_machine() -> String {
+pub(crate) fn name_of_this_machine() -> String {
     let hosts = std::fs::read_to_string("/etc/hosts").unwrap_or_default();
     let names = hosts
         .lines()
@@ -174,4 +174,26 @@ async fn without_its_grant_a_secret_stays_at_home() {
     let called = desk.call_with(&plugin, "http", input, powers, |_| ()).await;
     assert!(called.unwrap().is_ok());
     assert!(!server.asked()[0].headers.contains_key("authorization"));
+}
+
+#[tokio::test]
+async fn an_error_and_a_packed_answer_are_no_way_to_a_secret() {
+    let (desk, server) = (desk(), EchoServer::start().await);
+    let plugin = install(&desk, &server, "");
+    let at = |path: &str| json!({"url": format!("{}{path}", server.origin())});
+    let moved = http(&desk, &plugin, at("/to-bearer")).await.unwrap_err();
+    assert!(moved.starts_with("denied: the answer redirects") && !moved.contains(SECRET), "{moved}");
+    let packed = http(&desk, &plugin, at("/packed")).await.unwrap_err();
+    assert!(packed.starts_with("denied: ") && packed.contains("packed"), "{packed}");
+    assert_eq!(server.asked()[1].headers["accept-encoding"], "identity");
+    for header in ["accept-encoding", "range"] {
+        let mut input = at("/echo");
+        input["headers"] = json!({header: "x"});
+        let refused = http(&desk, &plugin, input).await.unwrap_err();
+        assert!(refused.contains("not a plugin's to set"), "{refused}");
+    }
+    // Without a secret there is nothing to find in it.
+    let mut powers = plugin.manifest.asks.clone();
+    powers.secrets.clear();
+    assert!(desk.call_with(&plugin, "http", at("/packed"), powers, |_| ()).await.unwrap().is_ok());
 }

@@ -1,10 +1,11 @@
 //! Plugins that come, change and break while a session runs.
 
 use crate::desk::{notices, ready_in};
-use crate::sandboxed::call;
+use crate::sandboxed::{call, results, text};
 use airlock_tests::editor::{Home, agent_text};
-use airlock_tests::guests::{install, probe_with, replace};
-use airlock_tests::scripted_claude::{Received, ScriptedClaude};
+use airlock_tests::guests::{crafted, install, probe, probe_with, replace};
+use airlock_tests::plugin_desk::PluginDesk;
+use airlock_tests::scripted_claude::{Gate, Received, Reply, ScriptedClaude};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -105,6 +106,11 @@ async fn no_plugin_takes_the_name_of_another_tool() {
     );
     let requests = claude.requests();
     assert_eq!(told(&requests[0]), [BUILT_IN.as_slice(), &["echo", "echo_two"]].concat());
+    // A tool that is left out is nobody's.
+    let listed = agent_text(&editor.turn(&session, "/tools").await);
+    assert!(listed.contains("`echo` Tries echo (plugin one)"), "{listed}");
+    let bash = listed.lines().find(|line| line.starts_with("- `bash`")).unwrap();
+    assert!(!bash.contains("(plugin"), "{bash}");
     editor.shutdown().await;
     claude.finish();
 }
@@ -184,12 +190,82 @@ async fn a_fault_is_told_to_the_model_and_to_the_user() {
     assert!(garbage.is_error && garbage.result.contains("no JSON"), "{}", garbage.result);
     let error = call(&editor, &claude, &session, "error", json!({"message": "short and stout"})).await;
     assert_eq!(error.result, "teapot: short and stout (the same call may work later)");
+    let error = call(&editor, &claude, &session, "error", json!({"message": "z".repeat(200_000)})).await;
+    assert!(error.is_error && error.result.len() < (64 << 10) + 100, "{}", error.result.len());
     let wrong = call(&editor, &claude, &session, "echo", json!({"n": "one"})).await;
     assert!(wrong.is_error && wrong.result.contains("schema"), "{}", wrong.result);
     let long = call(&editor, &claude, &session, "long_answer", json!({"bytes": 1_000_000})).await;
     assert!(!long.is_error && long.result.len() < (64 << 10) + 100, "{}", long.result.len());
     assert!(long.result.contains("bytes left out"));
     assert_eq!(call(&editor, &claude, &session, "echo", json!({"n": 1})).await.result, "{\"n\":1}");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_plugin_that_begins_to_write_within_a_turn_waits_for_the_next_one() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let component = probe_with(&["exec"]);
+    install(&plugins(&home), "probe", "", &component);
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    let gate = Gate::new();
+    let exec = |id: &str| Reply::calls(id, "exec", json!({"command": "true"}));
+    claude.push(exec("toolu_1")).push(exec("toolu_2").hold(&gate)).push("I see.");
+    editor.prompt(&session, "go on").await;
+    gate.reached().await;
+    install(&plugins(&home), "probe", "[wants]\nexec = true", &component);
+    gate.open();
+    editor.updates_until_turn_end(&session).await;
+    for result in results(&claude) {
+        assert!(text(&result).contains("does not ask for it"), "{result}");
+    }
+    // Now it counts, and so the user is asked.
+    claude.push(exec("toolu_3")).push("I see.");
+    editor.prompt(&session, "go on").await;
+    let question = editor.next_server_request("airlock/permission").await;
+    assert!(question.params["title"].as_str().unwrap().contains("exec"), "{}", question.params);
+    question.respond(json!({"optionId": "no"}));
+    editor.updates_until_turn_end(&session).await;
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn what_is_learned_is_of_the_files_that_were_read() {
+    let desk = PluginDesk::new();
+    let plugin = desk.install("probe", "", probe());
+    plugin.load(desk.plugins()).await.unwrap();
+    // It is rebuilt while it is asked what it offers.
+    install(&desk.folder(), "probe", "", &probe_with(&["echo"]));
+    plugin.list(desk.plugins()).await.unwrap();
+    let again = desk.again().open(&plugin.place).unwrap();
+    assert_ne!(again.digest, plugin.digest);
+    assert_eq!(again.listing().unwrap().tools.len(), 1);
+}
+
+#[tokio::test]
+async fn one_that_cannot_say_what_it_offers_is_asked_once() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let silent = crafted(
+        r#"(module
+            (memory (export "memory") 1)
+            (func (export "cabi_realloc") (param i32 i32 i32 i32) (result i32) i32.const 1024)
+            (func (export "airlock:plugin/tools@0.1.0#list-tools") (result i32) unreachable)
+            (func (export "airlock:plugin/tools@0.1.0#call-tool") (param i32 i32 i32 i32) (result i32) unreachable))"#,
+    );
+    let folder = install(&plugins(&home), "silent", "", &silent);
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    for (expected, prompt) in [(1, "first"), (0, "second")] {
+        claude.push("Hello.");
+        let updates = editor.turn(&session, prompt).await;
+        let said = notices(&updates);
+        let told = said.iter().filter(|said| said.contains("silent cannot say what it offers")).count();
+        assert_eq!(told, expected, "{prompt}: {said:?}");
+    }
+    replace(&folder.join("plugin.wasm"), &probe_with(&["echo"]));
+    assert_eq!(call(&editor, &claude, &session, "echo", json!({})).await.result, "{}");
     editor.shutdown().await;
     claude.finish();
 }

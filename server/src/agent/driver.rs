@@ -41,11 +41,12 @@ impl<'a> Driver<'a> {
         state: &'a mut State,
         cancel: &'a CancellationToken,
         model: String,
+        checkpoint: Arc<OnceCell<()>>,
     ) -> Self {
         let bounds = Bounds { rounds_max: state.settings.max_rounds, retries_max: state.settings.retries };
         let turn = Turn::new(bounds, state.ledger.context_used(), state.ask_about_repeats);
         let info = ModelInfo::default();
-        Self { session, state, cancel, model, info, turn, work: Work::default(), checkpoint: Arc::default() }
+        Self { session, state, cancel, model, info, turn, work: Work::default(), checkpoint }
     }
 
     /// Runs the turn to its end.

@@ -157,9 +157,14 @@ impl Agent {
         let wanted = id.to_owned();
         let opened = tokio::task::spawn_blocking(move || folder.open_latest(&wanted)).await;
         let (history, loaded) = opened.unwrap_or_else(|_| Err(HistoryError::Unknown(id.to_owned())))?;
-        let mut notices = Vec::new();
         let outbox = Arc::<Outbox>::default();
-        let state = self.state(workspace.as_ref(), None, &outbox, &mut notices);
+        let (agent, root, told) = (Arc::clone(self), workspace.clone(), Arc::clone(&outbox));
+        // It reads the workspace's and the plugins' files.
+        let made = tokio::task::spawn_blocking(move || {
+            let mut notices = Vec::new();
+            (agent.state(root.as_ref(), None, &told, &mut notices), notices)
+        });
+        let (state, notices) = made.await.map_err(|_| HistoryError::Unknown(id.to_owned()))?;
         let session = self.enter(Parts { id: id.to_owned(), workspace, asker, outbox, state }, notices)?;
         // The task has the state before any turn can, so what was said comes first.
         let mut state = session.lock_state().await;

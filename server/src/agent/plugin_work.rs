@@ -143,8 +143,8 @@ impl TurnTask {
 
     /// Tells the model of tools that came or changed since the session began.
     pub(super) async fn renew_tools(&self, state: &mut State) {
-        let owners = state.shelved.shelf.owners();
-        let specs = state.shelved.tools.specs().iter().filter(|spec| owners.contains_key(&spec.name));
+        let tools = Arc::clone(&state.shelved.tools);
+        let specs = tools.specs().iter().filter(|spec| tools.owner(&spec.name).is_some());
         let Some(header) = &mut state.header else { return };
         if take_over(&mut header.tools, specs) {
             let entry = Entry::Session(header.clone());
@@ -171,7 +171,19 @@ impl TurnTask {
             editor: self.session.editor_view(state),
             consent: consent(&self.session, "", state.settings.permission_timeout_s),
         };
-        match found.expand(&command.arguments, context).await {
+        let changes_files = found.changes_files();
+        if changes_files {
+            self.checkpoint.get_or_init(|| self.session.keep_checkpoint()).await;
+        }
+        let expanded = found.expand(&command.arguments, context).await;
+        if changes_files {
+            self.session.view.capture().await;
+            // The turn may end here.
+            if expanded.is_err() {
+                self.tell_changes().await;
+            }
+        }
+        match expanded {
             Ok(text) => {
                 self.session.outbox.push(Update::UserMessage { text: text.clone() });
                 Ok(Ready { prompt: Prompt { text, ..prompt }, model: None })

@@ -216,7 +216,12 @@ impl Session {
 
     /// Runs a turn in a task of its own and says how it ended, whatever happens to that task.
     async fn see_through(self: Arc<Self>, turn_id: String, prompt: Prompt, cancel: CancellationToken) {
-        let task = TurnTask { session: Arc::clone(&self), turn_id: turn_id.clone(), cancel };
+        let task = TurnTask {
+            session: Arc::clone(&self),
+            turn_id: turn_id.clone(),
+            cancel,
+            checkpoint: Arc::default(),
+        };
         let end = tokio::spawn(task.run(prompt)).await.unwrap_or_else(|error| TurnOver {
             stop_reason: StopReason::Error,
             error: Some(format!("Airlock itself failed in this turn, which is a bug: {error}")),

@@ -14,6 +14,7 @@ use crate::paths::WorkspacePath;
 use crate::trust::{TrustState, TrustedWorkspace};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::OnceCell;
 use tokio_util::sync::CancellationToken;
 
 /// A turn in a task of its own.
@@ -21,6 +22,8 @@ pub(super) struct TurnTask {
     pub(super) session: Arc<Session>,
     pub(super) turn_id: String,
     pub(super) cancel: CancellationToken,
+    /// The view as it was before the first thing in the turn that may write.
+    pub(super) checkpoint: Arc<OnceCell<()>>,
 }
 
 /// A prompt for the model, and the model for it when a command chose one.
@@ -55,7 +58,7 @@ impl TurnTask {
     }
 
     /// A turn that was stopped ends at once, also when there is much to look at.
-    async fn tell_changes(&self) {
+    pub(super) async fn tell_changes(&self) {
         let told = self.session.tell_changes();
         if self.cancel.is_cancelled() {
             let _ = tokio::time::timeout(Duration::from_millis(TURN_LAST_SAVE_MAX_MS), told).await;
@@ -74,7 +77,8 @@ impl TurnTask {
         let untold = (state.told_date != Some(today)).then_some(today);
         state.told_date = Some(today);
         let message = prompt.into_message(untold, self.session.take_review_notes());
-        Driver::new(&self.session, state, &self.cancel, model).run(message).await
+        let checkpoint = Arc::clone(&self.checkpoint);
+        Driver::new(&self.session, state, &self.cancel, model, checkpoint).run(message).await
     }
 
     /// With the first prompt of a session: what stays the same for the whole of it.

@@ -97,8 +97,7 @@ fn describe(error: &wasmtime::Error) -> String {
             let words = words.join(": ");
             if words.contains("fuel") {
                 format!("it handed over more than {} MiB at once", PLUGIN_HOST_CALL_MAX_BYTES >> 20)
-            } else if words.contains("table has no free keys") || words.contains("too many component handles")
-            {
+            } else if words.contains("table has no free keys") || words.contains("handle limit exceeded") {
                 format!("it holds more than {PLUGIN_HANDLES_MAX} handles at once")
             } else {
                 words
@@ -129,4 +128,21 @@ fn rustc_name(name: &str) -> String {
 
 pub(super) fn seconds(duration: std::time::Duration) -> String {
     format!("{} s", duration.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_way_to_hold_too_many_handles_is_told_in_the_same_words() {
+        let limit = format!("it holds more than {PLUGIN_HANDLES_MAX} handles at once");
+        for words in [
+            "cannot allocate another handle: store handle limit exceeded",
+            "cannot lend resource: store handle limit exceeded",
+            "resource table has no free keys",
+        ] {
+            assert_eq!(describe(&wasmtime::Error::msg(words)), limit);
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! What the user granted to plugins: `grants.json` in the user's state directory, which several processes share.
 //!
-//! A grant is for a component, known by its digest. A changed component in the same folder keeps what the one before it
-//! had, so the user is asked again only when it wants more.
+//! A grant is for a component, known by its name and its digest. A changed component of that name in the same folder
+//! keeps what the one before it had, so the user is asked again only when it wants more. Another name is another plugin:
+//! secrets are looked up by it.
 
-use super::place::Place;
 use super::plugin::Plugin;
 use super::powers::Powers;
 use crate::environment::Environment;
@@ -28,6 +28,11 @@ struct Book {
     plugins: BTreeMap<String, Granted>,
 }
 
+#[derive(Deserialize)]
+struct Versioned {
+    version: u32,
+}
+
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Granted {
@@ -47,7 +52,7 @@ impl GrantStore {
     /// All that was ever granted to a plugin. A store that cannot be read grants nothing.
     pub fn granted(&self, plugin: &Plugin) -> Powers {
         match self.read() {
-            Ok(book) => book.granted(&plugin.place, &plugin.digest),
+            Ok(book) => book.granted(plugin),
             Err(error) => {
                 tracing::warn!(path = %self.path.display(), %error, "grants cannot be read, so plugins have none");
                 Powers::default()
@@ -58,7 +63,7 @@ impl GrantStore {
     /// Grants something more.
     pub fn grant(&self, plugin: &Plugin, powers: &Powers) -> Result<(), String> {
         self.change(|book| {
-            let powers = book.granted(&plugin.place, &plugin.digest).with(powers.clone());
+            let powers = book.granted(plugin).with(powers.clone());
             let (name, digest) = (plugin.name().to_owned(), plugin.digest.clone());
             book.plugins.insert(key(&plugin.place.folder()), Granted { name, digest, powers });
         })
@@ -69,7 +74,8 @@ impl GrantStore {
         self.change(|book| {
             let folder = key(&plugin.place.folder());
             for (other, granted) in &mut book.plugins {
-                if *other == folder || granted.digest == plugin.digest {
+                let same = granted.digest == plugin.digest && granted.name == plugin.name();
+                if *other == folder || same {
                     granted.powers = granted.powers.without(powers);
                 }
             }
@@ -101,11 +107,15 @@ impl GrantStore {
         let Some(text) = storage::read_text(&self.path, GRANTS_MAX_BYTES)? else {
             return Ok(Book::default());
         };
-        match serde_json::from_str::<Book>(&text) {
-            Ok(book) if book.version == VERSION => Ok(book),
-            Ok(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "another version of airlock wrote it")),
-            Err(error) => Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        let wrong = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+        // First: a newer version may have written what this one cannot read.
+        let Versioned { version } = serde_json::from_str(&text).map_err(wrong)?;
+        if version != VERSION {
+            let why =
+                "another version of airlock wrote it: use that one, or move the file away and grant again";
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
+        serde_json::from_str(&text).map_err(wrong)
     }
 }
 
@@ -116,9 +126,10 @@ impl Default for Book {
 }
 
 impl Book {
-    fn granted(&self, place: &Place, digest: &str) -> Powers {
-        let here = self.plugins.get(&key(&place.folder()));
-        let same = || self.plugins.values().find(|granted| granted.digest == digest);
+    fn granted(&self, plugin: &Plugin) -> Powers {
+        let of_name = |granted: &&Granted| granted.name == plugin.name();
+        let here = self.plugins.get(&key(&plugin.place.folder())).filter(of_name);
+        let same = || self.plugins.values().filter(of_name).find(|granted| granted.digest == plugin.digest);
         here.or_else(same).map(|granted| granted.powers.clone()).unwrap_or_default()
     }
 }

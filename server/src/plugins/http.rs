@@ -4,6 +4,7 @@
 //! client's own resolver, which drops what is not public, so there is no second look-up in which a name could mean
 //! another machine. Each redirect is a request of its own, checked like the first.
 
+use super::hidden::Hidden;
 use super::http_target::Target;
 use super::powers::Powers;
 use crate::limits::{
@@ -13,7 +14,7 @@ use crate::limits::{
 use crate::secret::Secret;
 use futures::StreamExt;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Method, Response, StatusCode};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -67,7 +68,7 @@ pub struct HttpGate {
 }
 
 /// Headers that only the client itself sets.
-const OURS: [&str; 9] = [
+const OURS: [&str; 11] = [
     "host",
     "content-length",
     "transfer-encoding",
@@ -77,6 +78,9 @@ const OURS: [&str; 9] = [
     "trailer",
     "expect",
     "keep-alive",
+    // An answer that is packed, or comes in parts, may repeat a secret and nobody would find it.
+    "accept-encoding",
+    "range",
 ];
 /// Headers that are for the origin they were meant for alone.
 const OF_ORIGIN: [&str; 3] = ["authorization", "cookie", "proxy-authorization"];
@@ -100,13 +104,17 @@ impl HttpGate {
         }
         let deadline = Duration::from_millis(PLUGIN_REQUEST_MAX_MS);
         let followed = self.follow(plugin, outgoing, powers, secrets);
-        let incoming = tokio::time::timeout(deadline, followed).await.map_err(|_| {
+        let answered = tokio::time::timeout(deadline, followed).await.map_err(|_| {
             HttpError::Unavailable(format!(
                 "there was no whole answer within {} s",
                 PLUGIN_REQUEST_MAX_MS / 1000
             ))
-        })??;
-        Ok(without_secrets(incoming, powers, secrets))
+        });
+        let hidden = Hidden::of(powers, secrets);
+        match answered.flatten() {
+            Ok(incoming) => Ok(hidden.answer(incoming)),
+            Err(why) => Err(hidden.error(why)),
+        }
     }
 
     async fn follow(
@@ -121,17 +129,22 @@ impl HttpGate {
         let mut headers = headers_of(&outgoing.headers)?;
         let mut body = outgoing.body;
         let mut target = Target::check(&outgoing.url, &method, powers)?;
+        let (hidden, mut has_secret) = (Hidden::of(powers, secrets), false);
         for _ in 0..=PLUGIN_REDIRECTS_MAX {
             self.count(plugin)?;
             let mut all = headers.clone();
-            put_secrets(&mut all, &target, powers, secrets)?;
+            all.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+            has_secret |= put_secrets(&mut all, &target, powers, secrets)?;
             let request = self
                 .client(target.local)?
                 .request(method.clone(), target.url.clone())
                 .headers(all)
                 .body(body.clone());
             let response = request.send().await.map_err(|error| unreachable(&target, &error))?;
-            let Some(next) = redirect(&target, &response)? else {
+            let Some(next) = redirect(&target, &response, &hidden)? else {
+                if has_secret {
+                    check_plain(&response)?;
+                }
                 return read(response).await;
             };
             if changes_method(response.status(), &method) {
@@ -232,13 +245,15 @@ fn headers_of(pairs: &[(String, String)]) -> Result<HeaderMap, HttpError> {
     Ok(headers)
 }
 
-/// Puts the secrets of an origin into a request to it, in the place of what the plugin may have put there.
+/// Puts the secrets of an origin into a request to it, in the place of what the plugin may have put there. Gives whether
+/// there are any.
 fn put_secrets(
     headers: &mut HeaderMap,
     target: &Target,
     powers: &Powers,
     secrets: &BTreeMap<String, Secret>,
-) -> Result<(), HttpError> {
+) -> Result<bool, HttpError> {
+    let mut some = false;
     for (name, place) in powers.secrets.iter().filter(|(_, place)| place.origin == target.origin) {
         let wrong = |what: &str| HttpError::Invalid(format!("the secret {name} {what}"));
         // Without a value the request goes without it: many servers answer some requests to anybody.
@@ -249,16 +264,22 @@ fn put_secrets(
         let header =
             HeaderName::from_bytes(place.header.as_bytes()).map_err(|_| wrong("has no header to go into"))?;
         headers.insert(header, value);
+        some = true;
     }
-    Ok(())
+    Ok(some)
 }
 
 /// Where an answer sends us on to.
-fn redirect(target: &Target, response: &Response) -> Result<Option<String>, HttpError> {
+fn redirect(target: &Target, response: &Response, hidden: &Hidden<'_>) -> Result<Option<String>, HttpError> {
     let moved = matches!(response.status().as_u16(), 301 | 302 | 303 | 307 | 308);
     let Some(location) = response.headers().get(LOCATION).filter(|_| moved) else {
         return Ok(None);
     };
+    if hidden.is_in(location.as_bytes()) {
+        return Err(HttpError::Refused(
+            "the answer redirects to an address with a secret in it, which would get around".to_owned(),
+        ));
+    }
     let next = location.to_str().ok().and_then(|location| target.url.join(location).ok());
     match next {
         Some(next) => Ok(Some(next.into())),
@@ -278,8 +299,9 @@ async fn read(response: Response) -> Result<Incoming, HttpError> {
     let mut body = Vec::new();
     let mut stream = response.bytes_stream();
     while let Some(piece) = stream.next().await {
-        let piece =
-            piece.map_err(|error| HttpError::Unavailable(format!("the answer broke off: {error}")))?;
+        let piece = piece.map_err(|error| {
+            HttpError::Unavailable(format!("the answer broke off: {}", error.without_url()))
+        })?;
         if body.len() + piece.len() > PLUGIN_RESPONSE_MAX_BYTES {
             return Err(HttpError::TooLarge(format!(
                 "the answer has more than {PLUGIN_RESPONSE_MAX_BYTES} bytes"
@@ -290,31 +312,17 @@ async fn read(response: Response) -> Result<Incoming, HttpError> {
     Ok(Incoming { status, headers, body })
 }
 
-/// An answer may repeat what was sent. The plugin does not get to see it all the same.
-fn without_secrets(mut incoming: Incoming, powers: &Powers, secrets: &BTreeMap<String, Secret>) -> Incoming {
-    for secret in powers.secrets.keys().filter_map(|name| secrets.get(name)) {
-        let secret = secret.expose();
-        for (name, value) in &mut incoming.headers {
-            *name = name.replace(secret, HIDDEN);
-            *value = value.replace(secret, HIDDEN);
-        }
-        incoming.body = replace(&incoming.body, secret.as_bytes(), HIDDEN.as_bytes());
+/// A packed answer may repeat a secret and nobody would find it.
+fn check_plain(response: &Response) -> Result<(), HttpError> {
+    let packed = |value: &&HeaderValue| !value.as_bytes().eq_ignore_ascii_case(b"identity");
+    match response.headers().get_all(CONTENT_ENCODING).iter().find(packed) {
+        None => Ok(()),
+        Some(_) => Err(HttpError::Refused(
+            "the answer to a request with a secret is packed, though it was asked for as it is: the plugin does not \
+             get it"
+                .to_owned(),
+        )),
     }
-    incoming
-}
-
-const HIDDEN: &str = "[secret]";
-
-fn replace(bytes: &[u8], wanted: &[u8], with: &[u8]) -> Vec<u8> {
-    let mut replaced = Vec::with_capacity(bytes.len());
-    let mut rest = bytes;
-    while let Some(at) = rest.windows(wanted.len()).position(|window| window == wanted) {
-        replaced.extend_from_slice(&rest[..at]);
-        replaced.extend_from_slice(with);
-        rest = &rest[at + wanted.len()..];
-    }
-    replaced.extend_from_slice(rest);
-    replaced
 }
 
 /// What kept a request from its answer, without the address' query, which may hold what nobody should see in a log.

@@ -1,10 +1,9 @@
 //! Where a request may go: an address checked against what was granted.
 
 use super::http::HttpError;
-use super::origin::{Origin, has_userinfo, is_public};
+use super::origin::{Origin, has_userinfo};
 use super::powers::{Powers, is_below};
 use reqwest::{Method, Url};
-use std::net::IpAddr;
 
 /// An address that may be asked.
 #[derive(Debug)]
@@ -40,28 +39,26 @@ impl Target {
         let fits = |prefixes: &[String]| {
             prefixes.iter().any(|prefix| is_below(path, prefix) && is_plain(path, prefix))
         };
-        let Some(power) = of_origin.iter().find(|power| {
-            power.methods.iter().any(|granted| granted == method.as_str()) && fits(&power.paths)
-        }) else {
+        let fitting: Vec<_> = of_origin
+            .iter()
+            .filter(|power| {
+                power.methods.iter().any(|granted| granted == method.as_str()) && fits(&power.paths)
+            })
+            .collect();
+        if fitting.is_empty() {
             let granted: Vec<String> = of_origin
                 .iter()
                 .map(|power| format!("{} below {}", power.methods.join(", "), power.paths.join(", ")))
                 .collect();
             return Err(HttpError::Refused(format!(
-                "denied: {method} {path} is not granted at {origin}; granted is {}",
+                "{method} {path} is not granted at {origin}; granted is {}",
                 granted.join("; ")
             )));
-        };
-        let local = power.local || Origin::parse(&origin).is_ok_and(|origin| origin.is_local());
-        if !local && literal(&url).is_some_and(|address| !is_public(address)) {
-            return Err(HttpError::Refused(format!("{origin} is an address of this machine or its network")));
         }
+        let names_it = Origin::parse(&origin).is_ok_and(|origin| origin.is_local());
+        let local = names_it || fitting.iter().any(|power| power.local);
         Ok(Self { origin, local, url })
     }
-}
-
-fn literal(url: &Url) -> Option<IpAddr> {
-    url.host_str()?.trim_matches(['[', ']']).parse().ok()
 }
 
 /// Whether a path means to every server what it means to us. One that is bound to a prefix must not leave it by a slash

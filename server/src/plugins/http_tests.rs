@@ -47,21 +47,17 @@ fn a_secret_goes_to_its_origin_over_what_the_plugin_wrote_there() {
     assert!(elsewhere.is_empty());
 }
 
-#[test]
-fn an_answer_that_repeats_a_secret_is_shown_without_it() {
-    let incoming = Incoming {
-        status: 200,
-        headers: vec![("echo".to_owned(), "Key hunter22!".to_owned())],
-        body: b"\xffhunter22 hunter2 hunter22".to_vec(),
-    };
-    let shown = without_secrets(incoming, &powers("https://a.example"), &secrets());
-    assert_eq!(shown.headers[0].1, "Key [secret]!");
-    assert_eq!(shown.body, b"\xff[secret] hunter2 [secret]");
-}
-
 #[tokio::test]
 async fn headers_that_frame_the_request_are_not_a_plugins() {
-    for name in ["Host", "content-length", "Transfer-Encoding", "Proxy-Authorization", "connection"] {
+    for name in [
+        "Host",
+        "content-length",
+        "Transfer-Encoding",
+        "Proxy-Authorization",
+        "connection",
+        "Accept-Encoding",
+        "Range",
+    ] {
         let error = headers_of(&[(name.to_owned(), "x".to_owned())]).unwrap_err();
         assert!(matches!(error, HttpError::Refused(_)), "{name}: {error:?}");
     }

@@ -1,8 +1,8 @@
 //! `plugin.toml`: who a plugin is, and what it asks for.
 
 use super::origin::Origin;
-use super::powers::{Powers, SecretUse};
-use crate::limits::PLUGIN_NAME_MAX_CHARS;
+use super::powers::{HttpPower, Powers, SecretUse};
+use crate::limits::{PLUGIN_ASKED_MAX_BYTES, PLUGIN_NAME_MAX_CHARS, PLUGIN_ORIGINS_MAX, PLUGIN_PATHS_MAX};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -47,28 +47,13 @@ impl Manifest {
             return Err("secrets stand in [secrets.NAME], not in [wants]: move them there".to_owned());
         }
         let mut asks = Powers { secrets, ..wants };
+        if asks.http.len() > PLUGIN_ORIGINS_MAX || asks.secrets.len() > PLUGIN_ORIGINS_MAX {
+            return Err(format!(
+                "a plugin may ask for {PLUGIN_ORIGINS_MAX} origins and as many secrets: nobody can judge more"
+            ));
+        }
         for power in &mut asks.http {
-            power.origin = Origin::parse(&power.origin)?.to_string();
-            for method in &mut power.methods {
-                *method = method.to_ascii_uppercase();
-                if reqwest::Method::from_bytes(method.as_bytes()).is_err() || method == "CONNECT" {
-                    return Err(format!("{method:?} is no method of a request: give GET, POST and the like"));
-                }
-            }
-            if let Some(path) = power.paths.iter().find(|path| !path.starts_with('/')) {
-                return Err(format!(
-                    "the path {path:?} does not begin with \"/\": give it from the origin on"
-                ));
-            }
-            if power.local {
-                return Err("only the user can say that an origin is local: leave `local` out".to_owned());
-            }
-            if power.methods.is_empty() || power.paths.is_empty() {
-                return Err(format!(
-                    "{} has no methods or no paths: leave them out for GET and /",
-                    power.origin
-                ));
-            }
+            check_http(power)?;
         }
         for (name, secret) in &mut asks.secrets {
             check_secret(name, secret)?;
@@ -94,18 +79,62 @@ fn check_name(name: &str) -> Result<(), String> {
     Ok(())
 }
 
+fn check_http(power: &mut HttpPower) -> Result<(), String> {
+    power.origin = origin(&power.origin)?;
+    for method in &mut power.methods {
+        *method = method.to_ascii_uppercase();
+        let plain = method.chars().all(|c| c.is_ascii_uppercase() || c == '-');
+        if method.is_empty() || !plain || method.len() > 20 || method == "CONNECT" {
+            return Err(format!("{method:?} is no method of a request: give GET, POST and the like"));
+        }
+    }
+    for path in &power.paths {
+        if !path.starts_with('/') {
+            return Err(format!("the path {path:?} does not begin with \"/\": give it from the origin on"));
+        }
+        // The user is shown them, and must read what is there.
+        if path.len() > PLUGIN_ASKED_MAX_BYTES || !path.chars().all(|c| c.is_ascii_graphic()) {
+            return Err(format!(
+                "the path {path:?} is longer than {PLUGIN_ASKED_MAX_BYTES} bytes, or has spaces or other letters than \
+                 an address has: write those as %20 and the like"
+            ));
+        }
+    }
+    if power.local {
+        return Err("only the user can say that an origin is local: leave `local` out".to_owned());
+    }
+    let HttpPower { origin, paths, methods, .. } = power;
+    if methods.is_empty() || paths.is_empty() {
+        return Err(format!("{origin} has no methods or no paths: leave them out for GET and /"));
+    }
+    if methods.len() > PLUGIN_PATHS_MAX || paths.len() > PLUGIN_PATHS_MAX {
+        return Err(format!("{origin} may have {PLUGIN_PATHS_MAX} paths and as many methods"));
+    }
+    Ok(())
+}
+
+fn origin(untrusted_origin: &str) -> Result<String, String> {
+    let origin = Origin::parse(untrusted_origin)?.to_string();
+    if origin.len() > PLUGIN_ASKED_MAX_BYTES {
+        return Err(format!("the origin {origin} is longer than {PLUGIN_ASKED_MAX_BYTES} bytes"));
+    }
+    Ok(origin)
+}
+
 fn check_secret(name: &str, secret: &mut SecretUse) -> Result<(), String> {
     let plain = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_';
     if name.is_empty() || name.len() > PLUGIN_NAME_MAX_CHARS || !name.chars().all(plain) {
         return Err(format!("{name:?} is no name for a secret: capital letters, digits and \"_\" only"));
     }
-    secret.origin = Origin::parse(&secret.origin)?.to_string();
+    secret.origin = origin(&secret.origin)?;
     secret.header = secret.header.to_ascii_lowercase();
     let known = reqwest::header::HeaderName::from_bytes(secret.header.as_bytes());
-    if known.is_err() || super::http::is_ours(&secret.header) {
+    let fits = secret.header.len() <= PLUGIN_NAME_MAX_CHARS;
+    if known.is_err() || !fits || super::http::is_ours(&secret.header) {
         return Err(format!("the secret {name} cannot go into the header {:?}", secret.header));
     }
-    if reqwest::header::HeaderValue::from_str(&secret.prefix).is_err() {
+    let fits = secret.prefix.len() <= PLUGIN_NAME_MAX_CHARS;
+    if !fits || reqwest::header::HeaderValue::from_str(&secret.prefix).is_err() {
         return Err(format!("the prefix of the secret {name} cannot stand in a header"));
     }
     Ok(())
@@ -150,6 +179,34 @@ mod tests {
         );
         assert_eq!(manifest.asks.http[0].methods, ["GET"]);
         assert_eq!(manifest.asks.secrets["TOKEN"].header, "authorization");
+    }
+
+    #[test]
+    fn what_a_person_could_misread_is_refused() {
+        let asking = |paths: &str, methods: &str| {
+            let http = format!("{{origin = \"https://a\", paths = [{paths}], methods = [{methods}]}}");
+            Manifest::parse(&format!("name = \"a\"\nversion = \"1\"\n[wants]\nhttp = [{http}]"))
+        };
+        assert!(asking("\"/a/b%20c\"", "\"GET\"").is_ok());
+        let long = format!("\"/{}\"", "a".repeat(PLUGIN_ASKED_MAX_BYTES));
+        let many = vec!["\"/a\""; PLUGIN_PATHS_MAX + 1].join(",");
+        for path in [
+            "\"/a\\nkv — keep\"",
+            "\"/a b\"",
+            "\"/\\u001b[2K\"",
+            "\"/\\u202e\"",
+            "\"/\\u00e4\"",
+            &long,
+            &many,
+        ] {
+            assert!(asking(path, "\"GET\"").is_err(), "{path}");
+        }
+        for method in ["\"\"", "\"GET,POST\"", "\"GET POST\"", "\"CONNECT\"", "\"A123\""] {
+            assert!(asking("\"/\"", method).is_err(), "{method}");
+        }
+        let origin = "{origin = \"https://a\"},".repeat(PLUGIN_ORIGINS_MAX + 1);
+        let many = format!("name = \"a\"\nversion = \"1\"\n[wants]\nhttp = [{origin}]");
+        assert!(Manifest::parse(&many).is_err());
     }
 
     #[test]

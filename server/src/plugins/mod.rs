@@ -19,6 +19,7 @@ mod code_cache;
 mod engine;
 mod fault;
 pub mod grants;
+mod hidden;
 mod host;
 mod http;
 mod http_target;

@@ -18,7 +18,11 @@ pub struct Plugin {
     pub digest: String,
     /// Where it is.
     pub place: Place,
+    /// What the disk told of its files before they were read.
+    pub(super) stamp: Stamp,
     listing: OnceLock<Listing>,
+    /// It was asked what it offers, and could not say.
+    silent: OnceLock<()>,
     loaded: OnceCell<Arc<Loaded>>,
 }
 
@@ -48,7 +52,15 @@ impl Plugin {
             }
         };
         let listing = known.listing.map_or_else(OnceLock::new, OnceLock::from);
-        Ok(Self { manifest, digest: known.digest, place: place.clone(), listing, loaded: OnceCell::new() })
+        Ok(Self {
+            manifest,
+            digest: known.digest,
+            place: place.clone(),
+            stamp: *stamp,
+            listing,
+            silent: OnceLock::new(),
+            loaded: OnceCell::new(),
+        })
     }
 
     /// The bytes of its component, as they are now.
@@ -66,16 +78,32 @@ impl Plugin {
         self.listing.get()
     }
 
-    /// The same, by asking it if need be.
+    /// Whether it was asked what it offers, and could not say. Nothing but other files changes that.
+    pub(super) fn is_silent(&self) -> bool {
+        self.silent.get().is_some()
+    }
+
+    /// What it offers, by asking it if need be.
     pub async fn list(&self, plugins: &Plugins) -> Result<&Listing, String> {
         if let Some(listing) = self.listing.get() {
             return Ok(listing);
         }
+        match self.ask(plugins).await {
+            Ok(listing) => {
+                plugins.learned(self, &listing);
+                Ok(self.listing.get_or_init(|| listing))
+            }
+            Err(why) => {
+                self.silent.get_or_init(|| ());
+                Err(why)
+            }
+        }
+    }
+
+    async fn ask(&self, plugins: &Plugins) -> Result<Listing, String> {
         let loaded = self.load(plugins).await?;
         let context = plugins.call_context(self, super::powers::Powers::default());
-        let listing = plugins.engine()?.list(&loaded, context).await.map_err(|fault| fault.to_string())?;
-        plugins.learned(self, &listing);
-        Ok(self.listing.get_or_init(|| listing))
+        plugins.engine()?.list(&loaded, context).await.map_err(|fault| fault.to_string())
     }
 
     /// Its component, ready to be called. Compiled where that was never done.

@@ -1,5 +1,6 @@
 //! What a plugin may be given: what it asks for in `plugin.toml`, what the user granted, and what both agree on.
 
+use super::origin::Origin;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +82,7 @@ impl Powers {
     #[must_use]
     pub fn within(&self, granted: &Self) -> Self {
         Self {
-            http: self.http.iter().filter_map(|wanted| granted.granting(wanted)).collect(),
+            http: self.http.iter().flat_map(|wanted| granted.granting(wanted)).collect(),
             workspace: self.workspace.intersection(&granted.workspace).copied().collect(),
             exec: self.exec && granted.exec,
             editor: self.editor && granted.editor,
@@ -136,9 +137,9 @@ impl Powers {
     #[must_use]
     pub fn with(mut self, other: Self) -> Self {
         for power in other.http {
-            // A grant of the same that says more about it takes its place.
-            self.http.retain(|old| !power.covers(old));
-            if power.local || !self.covers(&power) {
+            // A grant that says more takes the place of one that says less.
+            self.http.retain(|old| !power.replaces(old));
+            if !self.http.iter().any(|old| old.replaces(&power)) {
                 self.http.push(power);
             }
         }
@@ -223,10 +224,12 @@ impl Powers {
         lines
     }
 
-    /// The grant of requests like these, as far as they were asked for.
-    fn granting(&self, wanted: &HttpPower) -> Option<HttpPower> {
-        let granted = self.http.iter().find(|granted| granted.covers(wanted))?;
-        Some(HttpPower { local: granted.local, ..wanted.clone() })
+    /// The grants of requests like these, as far as they were asked for.
+    fn granting(&self, wanted: &HttpPower) -> Vec<HttpPower> {
+        let common = self.http.iter().filter_map(|granted| granted.common(wanted));
+        let all = common
+            .fold(Self::default(), |all, power| all.with(Self { http: vec![power], ..Self::default() }));
+        all.http
     }
 
     /// Whether requests like these were granted, all of them.
@@ -236,6 +239,32 @@ impl Powers {
 }
 
 impl HttpPower {
+    /// What is both granted here and wanted there: the methods of both, and of two paths the narrower one.
+    fn common(&self, wanted: &Self) -> Option<Self> {
+        let methods: Vec<String> =
+            wanted.methods.iter().filter(|method| self.methods.contains(method)).cloned().collect();
+        let mut paths: Vec<String> = Vec::new();
+        for path in &wanted.paths {
+            for prefix in &self.paths {
+                let narrower = match (is_below(path, prefix), is_below(prefix, path)) {
+                    (true, _) => path,
+                    (false, true) => prefix,
+                    (false, false) => continue,
+                };
+                if !paths.contains(narrower) {
+                    paths.push(narrower.clone());
+                }
+            }
+        }
+        let some = self.origin == wanted.origin && !methods.is_empty() && !paths.is_empty();
+        some.then(|| Self { origin: self.origin.clone(), paths, methods, local: self.local })
+    }
+
+    /// Whether the other one lets nothing more.
+    fn replaces(&self, other: &Self) -> bool {
+        self.covers(other) && (self.local || !other.local)
+    }
+
     fn covers(&self, wanted: &Self) -> bool {
         self.origin == wanted.origin
             && wanted.methods.iter().all(|method| self.methods.contains(method))
@@ -245,7 +274,11 @@ impl HttpPower {
     fn line(&self) -> String {
         let Self { origin, paths, methods, local } = self;
         let plain = if origin.starts_with("http://") { ", without encryption" } else { "" };
-        let local = if *local { ", also in your own network" } else { "" };
+        let local = match (Origin::parse(origin).is_ok_and(|origin| origin.is_local()), local) {
+            (true, _) => ", in your own network",
+            (false, true) => ", also in your own network",
+            (false, false) => "",
+        };
         let paths = if paths.iter().any(|path| path == "/") {
             String::new()
         } else {
@@ -290,15 +323,62 @@ mod tests {
         let asked = Powers { kv: true, ..http("https://a", &["/x/y"], &["GET"]) };
         assert_eq!(asked.within(&granted), http("https://a", &["/x/y"], &["GET"]));
         assert_eq!(asked.beyond(&granted).words(), ["kv"]);
-        for wider in [
-            http("https://a", &["/"], &["GET"]),
-            http("https://a", &["/x"], &["GET", "POST"]),
+        for other in [
+            http("https://a", &["/x"], &["POST"]),
             http("https://b", &["/x"], &["GET"]),
             http("http://a", &["/x"], &["GET"]),
             http("https://a", &["/xy"], &["GET"]),
         ] {
-            assert!(wider.within(&granted).is_empty(), "{wider:?}");
+            assert!(other.within(&granted).is_empty(), "{other:?}");
+            assert!(!other.beyond(&granted).is_empty(), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_wider_wish_that_was_refused_takes_nothing_away() {
+        let granted = http("https://a", &["/x", "/y/z"], &["GET", "HEAD"]);
+        for (wider, has) in [
+            (
+                http("https://a", &["/"], &["GET", "HEAD"]),
+                http("https://a", &["/x", "/y/z"], &["GET", "HEAD"]),
+            ),
+            (http("https://a", &["/x"], &["GET", "POST"]), http("https://a", &["/x"], &["GET"])),
+            (
+                http("https://a", &["/x/1", "/y", "/w"], &["GET"]),
+                http("https://a", &["/x/1", "/y/z"], &["GET"]),
+            ),
+        ] {
+            assert_eq!(wider.within(&granted), has, "{wider:?}");
             assert!(!wider.beyond(&granted).is_empty(), "{wider:?}");
+        }
+    }
+
+    #[test]
+    fn a_wider_grant_forgets_no_word_about_the_own_network() {
+        let local = |mut powers: Powers| {
+            powers.http[0].local = true;
+            powers
+        };
+        let (narrow, wide) = (http("https://a", &["/x"], &["GET"]), http("https://a", &["/"], &["GET"]));
+        let both = local(narrow.clone()).with(wide.clone());
+        assert_eq!(both.http, [local(narrow.clone()).http, wide.http.clone()].concat());
+        assert_eq!(narrow.within(&both), local(narrow.clone()));
+        assert_eq!(wide.clone().with(local(narrow.clone())).http.len(), 2);
+        assert_eq!(local(wide.clone()).with(narrow), local(wide.clone()));
+        assert_eq!(wide.clone().with(local(wide.clone())), local(wide.clone()));
+        assert_eq!(local(wide.clone()).with(wide.clone()), local(wide));
+    }
+
+    #[test]
+    fn an_origin_of_the_own_network_says_so_in_its_line() {
+        for (origin, is_local) in [
+            ("http://127.0.0.1:8080", true),
+            ("http://[::1]", true),
+            ("https://localhost", true),
+            ("https://a.example", false),
+        ] {
+            let line = http(origin, &["/"], &["GET"]).lines().remove(0);
+            assert_eq!(line.contains("in your own network"), is_local, "{line}");
         }
     }
 

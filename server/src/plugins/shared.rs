@@ -119,7 +119,12 @@ impl Plugins {
             http: Arc::clone(&self.http),
             kv: Arc::new(KvStore::new(store)),
             config: config.into(),
-            log: Arc::new(move |level, line| tracing::info!(plugin = %of_log, level, "{line}")),
+            log: Arc::new(move |level, line| match level {
+                "error" => tracing::error!(plugin = %of_log, "{line}"),
+                "warn" => tracing::warn!(plugin = %of_log, "{line}"),
+                "debug" => tracing::debug!(plugin = %of_log, "{line}"),
+                _ => tracing::info!(plugin = %of_log, "{line}"),
+            }),
             stage: None,
             plugin: name,
         }
@@ -152,7 +157,8 @@ impl Plugins {
     /// Remembers what a component said when it was asked.
     pub(super) fn learned(&self, plugin: &Plugin, listing: &Listing) {
         let known = Known {
-            stamp: plugin.place.stamp(),
+            // Of when it was read: its files may be others by now.
+            stamp: plugin.stamp,
             digest: plugin.digest.clone(),
             listing: Some(listing.clone()),
         };

@@ -1,10 +1,11 @@
 //! The plugins of one session, as they are now: the user's own, and those of the workspace if it is trusted.
 
 use super::place::{Place, folders, stamp};
+use super::plugin::Plugin;
 use super::section::ListedCommand;
 use super::shared::Plugins;
-use super::slot::{News, Slot};
-use super::tool::{PluginTool, invoke_command};
+use super::slot::Slot;
+use super::tool::{PluginTool, changes_files, invoke_command};
 use crate::limits::PLUGINS_MAX;
 use crate::tools::{Tool, ToolContext};
 use crate::trust::TrustedWorkspace;
@@ -19,6 +20,8 @@ pub const WORKSPACE_PLUGINS: &str = ".airlock/plugins";
 pub struct Shelf {
     plugins: Arc<Plugins>,
     slots: Vec<Arc<Slot>>,
+    /// Something is other than when a refresh last came to its end.
+    changed: bool,
     /// Takes what the user should know.
     tell: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -46,35 +49,51 @@ pub struct PluginCommand {
 
 impl Shelf {
     /// Looks for plugins. It is quick: nothing is compiled, and what is known is not read again. Gives what is wrong.
+    /// It waits for the disk.
     pub fn open(
         plugins: &Arc<Plugins>,
         workspace: WorkspaceSide<'_>,
         tell: impl Fn(String) + Send + Sync + 'static,
     ) -> (Self, Vec<String>) {
-        let mut shelf = Self { plugins: Arc::clone(plugins), slots: Vec::new(), tell: Arc::new(tell) };
-        let (_, problems) = shelf.scan(workspace);
+        let (plugins, slots, tell) = (Arc::clone(plugins), Vec::new(), Arc::new(tell));
+        let mut shelf = Self { plugins, slots, changed: false, tell };
+        let (new, mut problems) = shelf.scan(workspace);
+        let opened = new.into_iter().map(|place| Slot::open(place, &shelf.plugins)).collect();
+        shelf.add(opened, &mut problems);
+        shelf.changed = false;
         (shelf, problems)
     }
 
     /// Brings the shelf up to date. Gives whether something is other than before, and what is wrong.
     pub async fn refresh(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<String>) {
-        let (mut changed, mut problems) = self.scan(workspace);
-        for slot in &self.slots {
-            match slot.refresh(&self.plugins).await {
-                News::None => {}
-                News::Changed => changed = true,
-                News::Broken(why) => problems.push(broken(slot, &why)),
+        let (new, mut problems) = self.scan(workspace);
+        if !new.is_empty() {
+            let plugins = Arc::clone(&self.plugins);
+            let opened = tokio::task::spawn_blocking(move || {
+                new.into_iter().map(|place| Slot::open(place, &plugins)).collect()
+            });
+            match opened.await {
+                Ok(opened) => self.add(opened, &mut problems),
+                Err(error) => problems.push(format!("plugins cannot be looked at: {error}")),
             }
-            // A component that carries no list is asked.
-            if let Some(plugin) = slot.plugin().filter(|plugin| plugin.listing().is_none()) {
+        }
+        for slot in &self.slots {
+            if let Err(why) = slot.refresh(&self.plugins).await {
+                problems.push(broken(slot, &why));
+            }
+            // It may also have changed within the turn before.
+            self.changed |= slot.take_news();
+            // A component that carries no list is asked, once.
+            let unasked = |plugin: &Arc<Plugin>| plugin.listing().is_none() && !plugin.is_silent();
+            if let Some(plugin) = slot.plugin().filter(unasked) {
                 match plugin.list(&self.plugins).await {
-                    Ok(_) => changed = true,
+                    Ok(_) => self.changed = true,
                     Err(why) => problems
                         .push(format!("the plugin {} cannot say what it offers: {why}", plugin.name())),
                 }
             }
         }
-        (changed, problems)
+        (std::mem::take(&mut self.changed), problems)
     }
 
     /// Whether there are no plugins.
@@ -89,20 +108,16 @@ impl Shelf {
             let Some(plugin) = slot.plugin() else { continue };
             for listed in plugin.listing().iter().flat_map(|listing| &listing.tools) {
                 let (slot, plugins) = (Arc::clone(slot), Arc::clone(&self.plugins));
-                tools.push(Arc::new(PluginTool::new(slot, plugins, &plugin, listed, Arc::clone(&self.tell))));
+                tools.push(Arc::new(PluginTool::new(
+                    slot,
+                    plugins,
+                    Arc::clone(&plugin),
+                    listed,
+                    Arc::clone(&self.tell),
+                )));
             }
         }
         tools
-    }
-
-    /// Which plugin each tool is of.
-    pub fn owners(&self) -> BTreeMap<String, String> {
-        let plugins = self.slots.iter().filter_map(|slot| slot.plugin());
-        let tools = plugins.flat_map(|plugin| {
-            let tools = plugin.listing().map(|listing| listing.tools.clone()).unwrap_or_default();
-            tools.into_iter().map(move |tool| (tool.name, plugin.name().to_owned()))
-        });
-        tools.collect()
     }
 
     /// The plugins' slash commands. The first of a name counts.
@@ -135,8 +150,8 @@ impl Shelf {
         }
     }
 
-    /// Finds the folders that came and went. Gives whether there are any, and what is wrong with new ones.
-    fn scan(&mut self, workspace: WorkspaceSide<'_>) -> (bool, Vec<String>) {
+    /// Finds the folders that came and went. Gives those that came, and what is wrong.
+    fn scan(&mut self, workspace: WorkspaceSide<'_>) -> (Vec<Place>, Vec<String>) {
         let mut problems = Vec::new();
         let mut places = BTreeMap::new();
         let mut order = Vec::new();
@@ -162,24 +177,23 @@ impl Shelf {
             WorkspaceSide::Changed if slot.is_workspaces() => true,
             _ => places.contains_key(&slot.folder()),
         });
-        let mut changed = self.slots.len() != before;
+        self.changed |= self.slots.len() != before;
         for slot in &self.slots {
             if let Some(place) = places.remove(&slot.folder()) {
                 slot.trust(place);
             }
         }
-        for folder in order {
-            let Some(place) = places.remove(&folder) else { continue };
-            let (slot, problem) = Slot::open(place, &self.plugins);
-            let slot = Arc::new(slot);
+        let new = order.iter().filter_map(|folder| places.remove(folder)).collect();
+        (new, problems)
+    }
+
+    fn add(&mut self, opened: Vec<(Slot, Option<String>)>, problems: &mut Vec<String>) {
+        for (slot, problem) in opened {
             problems.extend(problem.map(|why| broken(&slot, &why)));
-            self.slots.push(slot);
-            changed = true;
+            self.slots.push(Arc::new(slot));
+            self.changed = true;
         }
-        if changed {
-            self.plugins.index.save();
-        }
-        (changed, problems)
+        self.plugins.index.save();
     }
 }
 
@@ -209,6 +223,11 @@ fn broken(slot: &Slot, why: &str) -> String {
 }
 
 impl PluginCommand {
+    /// Whether its plugin asks for a way to change what the agent sees.
+    pub fn changes_files(&self) -> bool {
+        self.slot.plugin().is_some_and(|plugin| changes_files(&plugin))
+    }
+
     /// The prompt that it stands for.
     pub async fn expand(&self, arguments: &str, context: ToolContext) -> Result<String, String> {
         invoke_command(&self.slot, &self.plugins, &self.listed.name, arguments, context).await

@@ -4,6 +4,7 @@ use super::place::{Place, Stamp};
 use super::plugin::Plugin;
 use super::powers::Powers;
 use super::shared::Plugins;
+use crate::neutral::neutral_line;
 use crate::tools::{Consent, ConsentQuestion};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,30 +20,22 @@ struct State {
     place: Place,
     stamp: Stamp,
     plugin: Option<Arc<Plugin>>,
+    /// It took another one's place, and nobody has looked at what it offers.
+    is_news: bool,
     /// What the user would not give in this session. They are not asked twice.
     refused: Powers,
 }
 
-/// What became of files that changed.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum News {
-    /// Nothing changed.
-    None,
-    /// There is another plugin now.
-    Changed,
-    /// It cannot be used, for this reason. The last good one stays.
-    Broken(String),
-}
-
 impl Slot {
     /// Looks at a place for the first time; what is wrong there is told, and looked at again when it changes.
+    /// It waits for the disk.
     pub(super) fn open(place: Place, plugins: &Plugins) -> (Self, Option<String>) {
         let stamp = place.stamp();
         let (plugin, problem) = match Plugin::read(&place, &stamp, &plugins.index) {
             Ok(plugin) => (Some(Arc::new(plugin)), None),
             Err(why) => (None, Some(why)),
         };
-        let state = State { place, stamp, plugin, refused: Powers::default() };
+        let state = State { place, stamp, plugin, is_news: false, refused: Powers::default() };
         (Self { state: Mutex::new(state), busy: tokio::sync::Mutex::default() }, problem)
     }
 
@@ -59,6 +52,11 @@ impl Slot {
         self.state().plugin.clone()
     }
 
+    /// Whether there is another plugin than when this was last asked.
+    pub(super) fn take_news(&self) -> bool {
+        std::mem::take(&mut self.state().is_news)
+    }
+
     /// Takes a newer proof that the workspace's bytes are trusted; what changed is read at the next look.
     pub(super) fn trust(&self, place: Place) {
         let mut state = self.state();
@@ -69,41 +67,38 @@ impl Slot {
         state.place = place;
     }
 
-    /// Looks whether the files changed. Another plugin is taken only when it can be loaded and says what it offers.
-    pub(super) async fn refresh(&self, plugins: &Plugins) -> News {
+    /// Looks whether the files changed. Another plugin is taken only when it can be loaded and says what it offers;
+    /// else the last good one stays, and the error says why.
+    pub(super) async fn refresh(&self, plugins: &Arc<Plugins>) -> Result<(), String> {
         let (place, stamp) = {
             let state = self.state();
             let stamp = state.place.stamp();
             if state.stamp == stamp {
-                return News::None;
+                return Ok(());
             }
             (state.place.clone(), stamp)
         };
         let _busy = self.busy.lock().await;
         if self.state().stamp == stamp {
-            return News::None;
+            return Ok(());
         }
         let read = async {
-            let plugin = Plugin::read(&place, &stamp, &plugins.index)?;
+            let plugin = read(&place, stamp, plugins).await?;
             plugin.load(plugins).await.map_err(|why| format!("{}: {why}", place.folder().display()))?;
             plugin.list(plugins).await.map_err(|why| format!("{}: {why}", place.folder().display()))?;
             Ok(Arc::new(plugin))
         };
-        let read = read.await;
+        let read: Result<_, String> = read.await;
         plugins.index.save();
         let mut state = self.state();
         state.stamp = stamp;
-        match read {
-            Ok(plugin) => {
-                state.plugin = Some(plugin);
-                News::Changed
-            }
-            Err(why) => News::Broken(why),
-        }
+        state.plugin = Some(read?);
+        state.is_news = true;
+        Ok(())
     }
 
     /// What a plugin has now. Where it asks for more than it was ever granted, the user is asked, once a session.
-    pub(super) async fn powers(&self, plugin: &Plugin, plugins: &Plugins, consent: &Consent) -> Powers {
+    pub(super) async fn powers(&self, plugin: &Arc<Plugin>, plugins: &Plugins, consent: &Consent) -> Powers {
         let asks = &plugin.manifest.asks;
         if asks.is_empty() {
             return Powers::default();
@@ -121,7 +116,7 @@ impl Slot {
             return asks.within(&granted);
         }
         if consent.ask(question(plugin, &missing, &granted)).await {
-            match plugins.grants().grant(plugin, &missing) {
+            match grant(plugin, plugins, &missing).await {
                 Ok(()) => return asks.within(&plugins.grants().granted(plugin)),
                 // What was said counts for this call all the same.
                 Err(why) => {
@@ -140,18 +135,32 @@ impl Slot {
     }
 }
 
+/// Reads a plugin's files, on a thread that may wait for the disk.
+async fn read(place: &Place, stamp: Stamp, plugins: &Arc<Plugins>) -> Result<Plugin, String> {
+    let (place, plugins) = (place.clone(), Arc::clone(plugins));
+    let read = tokio::task::spawn_blocking(move || Plugin::read(&place, &stamp, &plugins.index)).await;
+    read.map_err(|error| error.to_string())?
+}
+
+/// Keeps a grant, on a thread that may wait for other processes.
+async fn grant(plugin: &Arc<Plugin>, plugins: &Plugins, powers: &Powers) -> Result<(), String> {
+    let (grants, plugin, powers) = (plugins.grants().clone(), Arc::clone(plugin), powers.clone());
+    let granted = tokio::task::spawn_blocking(move || grants.grant(&plugin, &powers)).await;
+    granted.map_err(|error| error.to_string())?
+}
+
 fn question(plugin: &Plugin, missing: &Powers, granted: &Powers) -> ConsentQuestion {
     let (name, folder) = (plugin.name(), plugin.place.folder());
     let more = if granted.is_empty() { "" } else { " more than before" };
-    let mut detail = missing.lines().join("\n");
-    detail.push_str(&format!(
-        "\n\nplugin {name} {} in {}\nsha256 {}\nTaken back with `airlock plugin revoke {name}`.",
-        plugin.manifest.version,
-        folder.display(),
-        plugin.digest
-    ));
-    ConsentQuestion {
-        title: format!("The plugin {name} asks for{more}: {}", missing.words().join(", ")),
-        detail,
-    }
+    let mut lines = missing.lines();
+    lines.extend([
+        String::new(),
+        format!("plugin {name} {} in {}", plugin.manifest.version, folder.display()),
+        format!("sha256 {}", plugin.digest),
+        format!("Taken back with `airlock plugin revoke {name}`."),
+    ]);
+    // Whatever a plugin or its folder is called, a line of it stays one line.
+    let lines: Vec<String> = lines.iter().map(|line| neutral_line(line)).collect();
+    let title = format!("The plugin {name} asks for{more}: {}", missing.words().join(", "));
+    ConsentQuestion { title: neutral_line(&title), detail: lines.join("\n") }
 }

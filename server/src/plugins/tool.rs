@@ -7,7 +7,7 @@ use super::plugin::Plugin;
 use super::powers::WorkspacePower;
 use super::section::ListedTool;
 use super::shared::Plugins;
-use super::slot::{News, Slot};
+use super::slot::Slot;
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
 use crate::limits::PLUGIN_OUTPUT_MAX_BYTES;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 pub struct PluginTool {
     slot: Arc<Slot>,
     plugins: Arc<Plugins>,
-    plugin: String,
+    /// As it was when the turn began.
+    plugin: Arc<Plugin>,
     listed: ListedTool,
     reads_only: bool,
     tell: Arc<dyn Fn(String) + Send + Sync>,
@@ -30,22 +31,29 @@ impl PluginTool {
     pub(super) fn new(
         slot: Arc<Slot>,
         plugins: Arc<Plugins>,
-        plugin: &Plugin,
+        plugin: Arc<Plugin>,
         listed: &ListedTool,
         tell: Arc<dyn Fn(String) + Send + Sync>,
     ) -> Self {
-        let (name, listed) = (plugin.name().to_owned(), listed.clone());
-        Self { slot, plugins, plugin: name, reads_only: reads_only(plugin, &listed), listed, tell }
+        let (listed, reads_only) = (listed.clone(), reads_only(&plugin, listed));
+        Self { slot, plugins, plugin, reads_only, listed, tell }
     }
 }
 
 /// Whether a tool changes nothing: it must say so, and its plugin must not even ask for a way to.
 fn reads_only(plugin: &Plugin, listed: &ListedTool) -> bool {
+    !may_write(plugin) && listed.effects.iter().all(|effect| effect == "read" || effect == "http")
+}
+
+fn may_write(plugin: &Plugin) -> bool {
+    let mut methods = plugin.manifest.asks.http.iter().flat_map(|power| &power.methods);
+    changes_files(plugin) || methods.any(|method| method != "GET" && method != "HEAD")
+}
+
+/// Whether a plugin asks for a way to change what the agent sees.
+pub(super) fn changes_files(plugin: &Plugin) -> bool {
     let asks = &plugin.manifest.asks;
-    let only_gets =
-        asks.http.iter().flat_map(|power| &power.methods).all(|method| method == "GET" || method == "HEAD");
-    let may_write = asks.exec || asks.workspace.contains(&WorkspacePower::Propose) || !only_gets;
-    !may_write && listed.effects.iter().all(|effect| effect == "read" || effect == "http")
+    asks.exec || asks.workspace.contains(&WorkspacePower::Propose)
 }
 
 impl Tool for PluginTool {
@@ -61,6 +69,10 @@ impl Tool for PluginTool {
         self.reads_only
     }
 
+    fn owner(&self) -> Option<&str> {
+        Some(self.plugin.name())
+    }
+
     fn title(&self, input: &Value) -> String {
         /// What fits into a line.
         const INPUT_SHOWN_MAX_BYTES: usize = 120;
@@ -72,12 +84,19 @@ impl Tool for PluginTool {
 
     fn run(&self, input: Value, context: ToolContext) -> BoxFuture<'static, ToolOutcome> {
         let (slot, plugins) = (Arc::clone(&self.slot), Arc::clone(&self.plugins));
-        let (plugin, name, tell) = (self.plugin.clone(), self.listed.name.clone(), Arc::clone(&self.tell));
-        let cancel = context.cancel.clone();
+        let (plugin, name, tell) =
+            (Arc::clone(&self.plugin), self.listed.name.clone(), Arc::clone(&self.tell));
+        let (cancel, reads_only) = (context.cancel.clone(), self.reads_only);
         Box::pin(async move {
-            let called = call(&slot, &plugins, &name, &input, context, &*tell).await;
-            called.unwrap_or_else(|why| {
-                let text = format!("the plugin {plugin} failed in {name}: {why}");
+            if let Err(why) = slot.refresh(&plugins).await {
+                tell(format!("a plugin changed and cannot be used, so the last good one goes on: {why}"));
+            }
+            // What may write runs alone and can be undone. One that did not ask for it when the turn began has to wait.
+            let now = slot.plugin().filter(|now| !(reads_only && may_write(now)));
+            let called =
+                call(&slot, now.unwrap_or_else(|| Arc::clone(&plugin)), &plugins, &name, &input, context);
+            called.await.unwrap_or_else(|why| {
+                let text = format!("the plugin {} failed in {name}: {why}", plugin.name());
                 // Who stopped it knows.
                 if !cancel.is_cancelled() {
                     tell(text.clone());
@@ -90,23 +109,20 @@ impl Tool for PluginTool {
 
 async fn call(
     slot: &Slot,
+    plugin: Arc<Plugin>,
     plugins: &Plugins,
     name: &str,
     input: &Value,
     context: ToolContext,
-    tell: &(dyn Fn(String) + Send + Sync),
 ) -> Result<ToolOutcome, String> {
-    if let News::Broken(why) = slot.refresh(plugins).await {
-        tell(format!("a plugin changed and cannot be used, so the last good one goes on: {why}"));
-    }
-    let (plugin, around) = prepare(slot, plugins, context).await?;
+    let around = prepare(slot, &plugin, plugins, context).await?;
     let loaded = plugin.load(plugins).await?;
     let called = plugins.engine()?.call_tool(&loaded, around, name, &input.to_string()).await;
     match called.map_err(|fault: Fault| fault.to_string())? {
         Ok(contents) => answer(contents),
         Err(error) => {
             let again = if error.retryable { " (the same call may work later)" } else { "" };
-            Ok(ToolOutcome::error(format!("{}: {}{again}", error.code, error.message)))
+            Ok(ToolOutcome::error(bounded(format!("{}: {}{again}", error.code, error.message))))
         }
     }
 }
@@ -119,7 +135,8 @@ pub(super) async fn invoke_command(
     arguments: &str,
     context: ToolContext,
 ) -> Result<String, String> {
-    let (plugin, around) = prepare(slot, plugins, context).await?;
+    let plugin = slot.plugin().ok_or("the plugin is gone")?;
+    let around = prepare(slot, &plugin, plugins, context).await?;
     let failed = |why: String| format!("the plugin {} failed in /{name}: {why}", plugin.name());
     let loaded = plugin.load(plugins).await.map_err(failed)?;
     let expanded = plugins.engine()?.expand(&loaded, around, name, arguments).await;
@@ -128,29 +145,28 @@ pub(super) async fn invoke_command(
             Err(failed("its prompt is too long".to_owned()))
         }
         Ok(prompt) => Ok(prompt),
-        Err(error) => Err(failed(format!("{}: {}", error.code, error.message))),
+        Err(error) => Err(failed(bounded(format!("{}: {}", error.code, error.message)))),
     }
 }
 
-/// The plugin as it is now, and what a call of it has around it.
+/// What a call of a plugin has around it.
 async fn prepare(
     slot: &Slot,
+    plugin: &Arc<Plugin>,
     plugins: &Plugins,
     context: ToolContext,
-) -> Result<(Arc<Plugin>, CallContext), String> {
-    let plugin = slot.plugin().ok_or("it is gone")?;
-    let asked = slot.powers(&plugin, plugins, &context.consent);
+) -> Result<CallContext, String> {
+    let asked = slot.powers(plugin, plugins, &context.consent);
     let Some(powers) = context.cancel.run_until_cancelled(asked).await else {
         return Err("stopped by the user".to_owned());
     };
-    let around = CallContext {
+    Ok(CallContext {
         cancel: context.cancel,
         progress: context.progress,
         view: Some(context.view),
         editor: context.editor,
-        ..plugins.call_context(&plugin, powers)
-    };
-    Ok((plugin, around))
+        ..plugins.call_context(plugin, powers)
+    })
 }
 
 /// A good answer, as far as it is one.

@@ -35,6 +35,11 @@ pub trait Tool: Send + Sync {
     /// Whether it changes nothing, so that several may run at once.
     fn reads_only(&self) -> bool;
 
+    /// The plugin that brought it.
+    fn owner(&self) -> Option<&str> {
+        None
+    }
+
     /// The call in a few words, for people. The input has not been checked yet.
     fn title(&self, input: &Value) -> String;
 

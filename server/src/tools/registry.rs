@@ -58,6 +58,11 @@ impl Registry {
         self.find(name).is_none_or(|entry| entry.tool.reads_only())
     }
 
+    /// The plugin that brought a tool.
+    pub fn owner(&self, name: &str) -> Option<&str> {
+        self.find(name)?.tool.owner()
+    }
+
     /// A call in a few words.
     pub fn title(&self, name: &str, input: &Value) -> String {
         let title = self.find(name).map_or_else(|| name.to_owned(), |entry| entry.tool.title(input));

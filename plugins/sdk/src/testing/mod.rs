@@ -178,7 +178,7 @@ impl Host {
 impl World {
     fn granted(&self, grant: &str) -> Result<()> {
         if self.denied.contains(grant) {
-            return Err(Error::new(Kind::Denied, format!("denied: {grant} was not granted")));
+            return Err(Error::new(Kind::Denied, format!("{grant} was not granted")));
         }
         Ok(())
     }

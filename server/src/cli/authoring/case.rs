@@ -90,7 +90,7 @@ mod tests {
         for (text, words) in [
             ("nonsense", "a.json holds no cases"),
             (r#"{"name": "n", "tool": "t", "expekt": {}}"#, "\"n\": unknown field `expekt`"),
-            (r#"[{"tool": "t", "expect": {}}]"#, "case 1: missing field `name`"),
+            (r#"[{"tool": "t", "expect": {"json": 1}}]"#, "case 1: missing field `name`"),
             (r#"{"name": "n", "expect": {"json": 1}}"#, "one of \"tool\" and \"command\""),
             (r#"{"name": "n", "tool": "t", "arguments": "x", "expect": {"json": 1}}"#, "are an object"),
             (r#"{"name": "n", "tool": "t", "expect": {}}"#, "expects nothing"),

@@ -1,6 +1,7 @@
 //! A plugin in words.
 
 use super::World;
+use crate::environment::Environment;
 use crate::neutral::{neutral, neutral_line};
 use crate::plugins::section::Listing;
 use crate::plugins::{Plugin, Powers};
@@ -11,27 +12,33 @@ pub(super) fn whole(world: &World, plugin: &Plugin, listing: &Listing) -> String
     let manifest = &plugin.manifest;
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{} {}", manifest.name, manifest.version);
+    let _ = writeln!(text, "{} {}", manifest.name, neutral_line(&manifest.version));
     if !manifest.description.is_empty() {
         let _ = writeln!(text, "{}", neutral_line(&manifest.description));
     }
-    let _ = writeln!(text, "folder     {}", plugin.place.folder().display());
+    let folder = plugin.place.folder().display().to_string();
+    let _ = writeln!(text, "folder     {}", neutral_line(&folder));
     let _ = writeln!(text, "sha256     {}", plugin.digest);
     let _ = writeln!(text, "interface  {}", neutral_line(&listing.interface));
     for tool in &listing.tools {
         let effects =
             if tool.effects.is_empty() { "only computes".to_owned() } else { tool.effects.join(", ") };
-        let _ = writeln!(text, "\ntool {} ({})", tool.name, neutral_line(&effects));
+        let _ = writeln!(text, "\ntool {} ({})", neutral_line(&tool.name), neutral_line(&effects));
         let _ = writeln!(text, "{}", indent(&neutral(&tool.description)));
         let _ = writeln!(text, "  input {}", neutral_line(&tool.input_schema.to_string()));
     }
     for command in &listing.commands {
-        let _ = writeln!(text, "\ncommand /{} {}", command.name, neutral_line(&command.hint));
+        let _ = writeln!(text, "\ncommand /{} {}", neutral_line(&command.name), neutral_line(&command.hint));
         let _ = writeln!(text, "{}", indent(&neutral(&command.description)));
     }
     text.push('\n');
     text.push_str(&asks(world, plugin));
     text
+}
+
+/// Which plugin it is, when there may be several of a name.
+pub(super) fn whose(plugin: &Plugin) -> String {
+    format!("{} in {}\n", plugin.name(), neutral_line(&plugin.place.folder().display().to_string()))
 }
 
 /// What a plugin asks for, and what it has of that.
@@ -52,11 +59,11 @@ pub(super) fn asks(world: &World, plugin: &Plugin) -> String {
         let _ = writeln!(text, "Give it with `airlock plugin grant {}`.", plugin.name());
     }
     for name in world.plugins.missing_secrets(plugin) {
-        let variable =
-            format!("AIRLOCK_SECRET_{}_{name}", plugin.name().to_ascii_uppercase().replace('-', "_"));
+        let variable = Environment::plugin_secret_variable(plugin.name(), &name);
+        let or_into = variable.map(|variable| format!(", or into {variable}")).unwrap_or_default();
         let _ = writeln!(
             text,
-            "Its secret {name} is not set: put it under [plugins.{}.secrets] in your config.toml, or into {variable}.",
+            "Its secret {name} is not set: put it under [plugins.{}.secrets] in your config.toml{or_into}.",
             plugin.name()
         );
     }

@@ -66,7 +66,7 @@ impl World {
         self.plugins.open(&Place::User(folder)).map_err(anyhow::Error::msg)
     }
 
-    /// The plugin of this name, or in this folder.
+    /// The plugin of this name, installed or in the working directory, or in this folder.
     pub(super) fn named(&self, name: &str, workspace: Option<&Path>) -> anyhow::Result<Arc<Plugin>> {
         if name.contains(['/', '.']) {
             return self.at(Path::new(name));
@@ -79,6 +79,12 @@ impl World {
         match all.iter().find(is_it) {
             Some(found) => found.plugin.clone().map_err(anyhow::Error::msg),
             None => {
+                let here = &self.environment.working_dir;
+                if here.join(MANIFEST).is_file()
+                    && let Some(plugin) = self.at(here).ok().filter(|plugin| plugin.name() == name)
+                {
+                    return Ok(plugin);
+                }
                 let names: Vec<&str> = all
                     .iter()
                     .filter_map(|found| found.plugin.as_ref().ok())

@@ -51,7 +51,7 @@ pub(super) fn grant(world: &World, arguments: &GrantArguments) -> anyhow::Result
         powers.http.iter_mut().for_each(|power| power.local = true);
     }
     world.plugins.grants().grant(&plugin, &powers).map_err(anyhow::Error::msg)?;
-    write!(io::stdout(), "{}", describe::asks(world, &plugin))?;
+    write!(io::stdout(), "{}{}", describe::whose(&plugin), describe::asks(world, &plugin))?;
     Ok(Exit::Well)
 }
 
@@ -61,7 +61,7 @@ pub(super) fn revoke(world: &World, arguments: &RevokeArguments) -> anyhow::Resu
     let granted = world.plugins.grants().granted(&plugin).with(plugin.manifest.asks.clone());
     let powers = parts(&plugin, &granted, &arguments.what)?;
     world.plugins.grants().revoke(&plugin, &powers).map_err(anyhow::Error::msg)?;
-    write!(io::stdout(), "{}", describe::asks(world, &plugin))?;
+    write!(io::stdout(), "{}{}", describe::whose(&plugin), describe::asks(world, &plugin))?;
     Ok(Exit::Well)
 }
 

@@ -22,18 +22,21 @@ pub(super) async fn run(world: &World, arguments: &WorkspaceArgument) -> anyhow:
             Ok(plugin) => plugin,
             Err(why) => {
                 well = false;
-                writeln!(out, "{}\n  cannot be used: {}", found.folder.display(), neutral_line(why))?;
+                let folder = found.folder.display().to_string();
+                writeln!(out, "{}\n  cannot be used: {}", neutral_line(&folder), neutral_line(why))?;
                 continue;
             }
         };
         let whose = if plugin.place.is_workspaces() { "of this workspace" } else { "yours" };
         let description = neutral_line(&plugin.manifest.description);
-        writeln!(out, "{} {} ({whose}) {description}", plugin.name(), plugin.manifest.version)?;
+        let version = neutral_line(&plugin.manifest.version);
+        writeln!(out, "{} {version} ({whose}) {description}", plugin.name())?;
         match plugin.list(&world.plugins).await {
             Ok(listing) => {
                 let tools = listing.tools.iter().map(|tool| tool.name.clone());
                 let commands = listing.commands.iter().map(|command| format!("/{}", command.name));
-                writeln!(out, "  offers   {}", tools.chain(commands).collect::<Vec<_>>().join(", "))?;
+                let offers = tools.chain(commands).collect::<Vec<_>>().join(", ");
+                writeln!(out, "  offers   {}", neutral_line(&offers))?;
             }
             Err(why) => {
                 well = false;

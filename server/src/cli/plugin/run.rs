@@ -8,12 +8,15 @@ use crate::plugins::{CallContext, Content, Plugin, Powers};
 use crate::review;
 use crate::sandbox::{Plan, SandboxError, SandboxSlot, session_folder};
 use crate::storage;
+use crate::tools::Progress;
 use crate::view::{NoEditor, SessionView, WorkspaceWatches};
 use anyhow::{Context, bail};
 use clap::Args;
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// `airlock plugin run`.
 #[derive(Debug, Args)]
@@ -31,7 +34,7 @@ pub(super) struct RunArguments {
     #[arg(short, long, value_name = "NAME|DIR")]
     plugin: Option<String>,
 
-    /// Grant something for this call alone: workspace:read, exec, …, or all
+    /// Grant something for this call alone: workspace:read, exec, …, secret:NAME, or all but secrets
     #[arg(short, long, value_name = "WHAT")]
     grant: Vec<String>,
 
@@ -40,8 +43,11 @@ pub(super) struct RunArguments {
     workspace: Option<PathBuf>,
 }
 
+/// Reports of progress that wait for the terminal.
+const PROGRESS_WAITING_MAX: usize = 64;
+
 const HELP: &str = "\
-The answer goes to stdout; its log, its progress and what it proposes go to stderr.
+The answer goes to stdout; who runs and with what grants, its log, its progress and what it proposes go to stderr.
 The exit status is 0 only when the tool answered well.
 
 Examples:
@@ -65,9 +71,14 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
         bail!("the input does not fit the tool's schema: {error}");
     }
     let powers = powers(world, &plugin, &arguments.grant)?;
+    // Nowhere is left to say that stderr is gone.
+    let _ = writeln!(io::stderr(), "{}", neutral_line(&introduction(&plugin, &powers)));
+    let (sink, shown) = mpsc::channel(PROGRESS_WAITING_MAX);
+    let shown = tokio::spawn(show(shown));
     let desk = Desk::open(world, &workspace, &powers);
     let context = CallContext {
         view: desk.as_ref().map(|desk| Arc::clone(&desk.view)),
+        progress: Progress::of_call(0, sink),
         log: Arc::new(|level, line| {
             // Nowhere is left to say that stderr is gone.
             let _ = writeln!(io::stderr(), "{level}: {}", neutral_line(line));
@@ -80,6 +91,7 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
     if let Some(desk) = desk {
         desk.close().await;
     }
+    shown.await?;
     let answer = match called {
         Ok(Ok(contents)) => contents,
         Ok(Err(error)) => bail!("{}: {}", error.code, error.message),
@@ -97,15 +109,35 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
     Ok(Exit::Well)
 }
 
+/// Who is about to run, and what it may do.
+fn introduction(plugin: &Plugin, powers: &Powers) -> String {
+    let (name, version, folder) = (plugin.name(), &plugin.manifest.version, plugin.place.folder());
+    let granted = match powers.words().as_slice() {
+        [] => "nothing but computing".to_owned(),
+        words => words.join(", "),
+    };
+    format!("plugin {name} {version} in {}, granted: {granted}", folder.display())
+}
+
+/// Shows progress until the call has ended.
+async fn show(mut progress: mpsc::Receiver<(usize, String)>) {
+    while let Some((_, text)) = progress.recv().await {
+        // Nowhere is left to say that stderr is gone.
+        let _ = write!(io::stderr(), "{}", neutral(&text));
+    }
+}
+
 /// What the plugin has in this call: what it was granted, and what is granted for now. A person can be asked.
 fn powers(world: &World, plugin: &Plugin, for_now: &[String]) -> anyhow::Result<Powers> {
     let asks = &plugin.manifest.asks;
-    if for_now.iter().any(|word| word == "all") {
-        return Ok(asks.clone());
-    }
     let mut granted = world.plugins.grants().granted(plugin);
-    if !for_now.is_empty() {
-        granted = granted.with(grant::parts(plugin, asks, for_now)?);
+    if for_now.iter().any(|word| word == "all") {
+        // A secret is the user's, and not for whichever plugin lies in this folder.
+        granted = granted.with(Powers { secrets: BTreeMap::new(), ..asks.clone() });
+    }
+    let words: Vec<String> = for_now.iter().filter(|word| *word != "all").cloned().collect();
+    if !words.is_empty() {
+        granted = granted.with(grant::parts(plugin, asks, &words)?);
     }
     let missing = asks.beyond(&granted);
     if missing.is_empty() || !for_now.is_empty() || !io::stdin().is_terminal() || !io::stderr().is_terminal()

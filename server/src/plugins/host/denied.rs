@@ -17,12 +17,12 @@ impl Denied {
         let Self { plugin, asks } = self;
         let message = if asks.part(word).is_some() {
             format!(
-                "denied: the plugin {plugin} has no grant {word}; only the user can give it, with `airlock plugin grant \
+                "the plugin {plugin} has no grant {word}; only the user can give it, with `airlock plugin grant \
                  {plugin} {word}`"
             )
         } else {
             format!(
-                "denied: the plugin {plugin} has no grant {word}, and does not ask for it: its author adds it to [wants] in \
+                "the plugin {plugin} has no grant {word}, and does not ask for it: its author adds it to [wants] in \
                  its plugin.toml"
             )
         };

@@ -114,3 +114,17 @@ pub(crate) fn random(_: &Value) -> Answer {
     seeds.dedup();
     Ok(seeds.len().into())
 }
+
+#[link(wasm_import_module = "wasi:clocks/monotonic-clock@0.2.0")]
+unsafe extern "C" {
+    #[link_name = "subscribe-duration"]
+    fn subscribe_duration(nanoseconds: u64) -> i32;
+}
+
+/// Handles that it never gives back.
+pub(crate) fn many_handles(_: &Value) -> Answer {
+    loop {
+        // It takes a number and gives one.
+        black_box(unsafe { subscribe_duration(1) });
+    }
+}

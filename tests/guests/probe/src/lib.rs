@@ -14,7 +14,7 @@ struct Probe;
 type Answer = Result<Value, ToolError>;
 
 /// Each tool's name, and what a call does. One that is not here but begins with `echo` echoes.
-const TOOLS: [(&str, fn(&Value) -> Answer); 33] = [
+const TOOLS: [(&str, fn(&Value) -> Answer); 34] = [
     ("echo", reaches::echo),
     ("config", reaches::config),
     ("progress", reaches::progress),
@@ -48,6 +48,7 @@ const TOOLS: [(&str, fn(&Value) -> Answer); 33] = [
     ("string_of_1_gb", faults::string_of_1_gb),
     ("many_strings", faults::many_strings),
     ("random", faults::random),
+    ("many_handles", faults::many_handles),
 ];
 
 impl tools::Guest for Probe {
@@ -90,6 +91,10 @@ impl commands::Guest for Probe {
     fn expand(name: String, arguments: String) -> Result<String, ToolError> {
         match arguments.as_str() {
             "panic" => panic!("{name} panics"),
+            "propose" => {
+                airlock::plugin::workspace::propose_edit("of-command.txt", b"new\n")?;
+                Ok("Look at it.".to_owned())
+            }
             _ => Ok(format!("Take a probe of {arguments}.")),
         }
     }

@@ -3,6 +3,7 @@
 use super::{BuiltIn, CommandContext, Outcome};
 use crate::agent::driver::Driver;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 pub(super) struct Compact;
 
@@ -18,7 +19,8 @@ impl BuiltIn for Compact {
                 return Err("there is nothing to summarise yet".to_owned());
             }
             let model = state.model.clone();
-            let (before, after) = Driver::new(session, state, cancel, model).compact_only().await?;
+            let driver = Driver::new(session, state, cancel, model, Arc::default());
+            let (before, after) = driver.compact_only().await?;
             session.say(format!("About {before} tokens became about {after}."));
             Ok(Outcome::Done)
         })

@@ -14,10 +14,9 @@ impl BuiltIn for Tools {
         Box::pin(async move {
             let CommandContext { session, state, .. } = context;
             let specs = state.header.as_ref().map_or(state.shelved.tools.specs(), |header| &header.tools);
-            let owners = state.shelved.shelf.owners();
             let lines = specs.iter().map(|spec| {
-                let owner =
-                    owners.get(&spec.name).map(|plugin| format!(" (plugin {plugin})")).unwrap_or_default();
+                let owner = state.shelved.tools.owner(&spec.name);
+                let owner = owner.map(|plugin| format!(" (plugin {plugin})")).unwrap_or_default();
                 format!("- `{}` {}{owner}", spec.name, spec.description)
             });
             session.say(lines.collect::<Vec<_>>().join("\n"));
