@@ -80,10 +80,14 @@ impl Lab {
         let options =
             "console=ttyS0 root=/dev/nvme0n1 rw init=/init quiet loglevel=3 panic=-1 mitigations=off";
         qemu.args(["-append", &format!("{options} LAB_TIMEOUT_S={timeout}")]);
-        let disks = [(file(part("disk.img")), "snapshot=on"), (file(given.to_owned()), "readonly=on")];
-        for (number, (disk, option)) in disks.iter().enumerate() {
-            qemu.args(["-drive", &format!("if=none,id=disk{number},format=raw,{option},file={disk}")]);
-            qemu.args(["-device", &format!("nvme,drive=disk{number},serial=disk{number}")]);
+        // Of different kinds: a kernel that finds two of one kind may number them either way.
+        let disks = [
+            ("root", "nvme,drive=root,serial=root", part("disk.img"), "snapshot=on"),
+            ("given", "virtio-blk-pci,drive=given", given.to_owned(), "readonly=on"),
+        ];
+        for (name, device, disk, option) in disks {
+            qemu.args(["-drive", &format!("if=none,id={name},format=raw,{option},file={}", file(disk))]);
+            qemu.args(["-device", device]);
         }
         qemu.stdin(Stdio::null()).stdout(Stdio::null()).stderr(monitor);
         qemu

@@ -19,9 +19,9 @@ mount -t tmpfs -o mode=1777 tmp /tmp
 mount --make-rshared /
 echo lab > /proc/sys/kernel/hostname
 ip link set lo up
-modprobe --all kvm_amd overlay fuse
+modprobe --all kvm_amd overlay fuse virtio_pci virtio_blk
 chmod 666 /dev/kvm
-mount -o ro /dev/nvme1n1 /given
+mount -o ro /dev/vda /given
 stty -F /dev/ttyS1 raw
 stty -F /dev/ttyS2 raw
 # As a service manager does; a kernel alone allows 4096.
