@@ -62,5 +62,11 @@ fn repository() -> PathBuf {
 fn cargo() -> std::process::Command {
     let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(repository());
+    // What `cargo run` tells of this package. Build scripts of dependencies look at it, and with other values than a
+    // developer's own cargo has, they and all that needs them would be built again.
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        command.env_remove(name);
+    }
     command
 }
