@@ -1,10 +1,18 @@
 //! Frames on a stream of the link: a kind, a length, the bytes.
 
 use std::io;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufStream};
 
 /// A frame may be this large. Larger things are sent in several.
 pub const FRAME_MAX_BYTES: usize = 256 << 10;
+
+const LINK_BUFFER_BYTES: usize = 16 << 10;
+
+/// Holds back what is written until it is flushed: the multiplexer writes heads and bodies apart, and every write wakes
+/// each of the processes between the two ends.
+pub(crate) fn whole<T: AsyncRead + AsyncWrite>(link: T) -> BufStream<T> {
+    BufStream::with_capacity(LINK_BUFFER_BYTES, LINK_BUFFER_BYTES, link)
+}
 
 /// What a frame holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The server's end of the link: calls out, what is said about them in.
 
-use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, write_frame};
+use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, whole, write_frame};
 use crate::words::{Answer, Call, CallError};
 use std::future::poll_fn;
 use std::io;
@@ -46,7 +46,7 @@ impl Link {
     pub fn new(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         let (opening, requests) = mpsc::channel(OPENING_MAX);
         let (closing, closed) = watch::channel(false);
-        let connection = Connection::new(io.compat(), Config::default(), Mode::Client);
+        let connection = Connection::new(whole(io).compat(), Config::default(), Mode::Client);
         tokio::spawn(async move {
             let mut driver = Driver { connection, requests, waiting: None };
             poll_fn(|context| driver.poll(context)).await;

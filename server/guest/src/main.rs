@@ -13,7 +13,8 @@ fn main() -> ExitCode {
         eprintln!("airlock-guest: cannot give up its privileges: {error}");
         return ExitCode::FAILURE;
     }
-    let runtime = match tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build() {
+    // One thread: work on the disk has its own, and a call that changes threads on its way is a slower one.
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             eprintln!("airlock-guest: cannot start: {error}");

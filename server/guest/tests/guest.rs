@@ -83,6 +83,37 @@ async fn exit_codes_signals_and_both_outputs_arrive_as_they_are() {
     assert_eq!((ran.exited.code, ran.exited.signal), (None, Some(15)));
     let ran = world.run("if then").await;
     assert!(ran.exited.code != Some(0) && !ran.stderr.is_empty());
+    for (command, code) in
+        [("false", 1), ("set -e; false; echo no", 1), ("set -u; (exit 7)", 7), ("exec sh -c 'exit 5'", 5)]
+    {
+        let ran = world.run(command).await;
+        assert_eq!((ran.exited.code, ran.stdout.as_slice()), (Some(code), &b""[..]), "{command}");
+    }
+    let ran = world.run("trap 'echo bye' EXIT; echo hello").await;
+    assert_eq!(
+        (ran.exited.code, ran.stdout.as_slice()),
+        (Some(0), &b"hello\nbye\n"[..]),
+        "a trap of its own"
+    );
+}
+
+#[tokio::test]
+async fn every_process_carries_the_mark_of_its_own_call() {
+    let world = World::new();
+    let mark = "env | grep ^AIRLOCK_CALL=";
+    let first = world.stdout(mark).await;
+    world.run("export X=1; cd /").await;
+    let second = world.stdout(mark).await;
+    assert!(first.starts_with("AIRLOCK_CALL=") && second.starts_with("AIRLOCK_CALL="), "{first}{second}");
+    assert_ne!(first, second, "or what a later call left behind would be taken for the first one's");
+}
+
+#[tokio::test]
+async fn the_state_is_kept_although_a_command_removed_where_it_was() {
+    let world = World::new();
+    world.run("export X=kept; cd /").await;
+    world.run("rm -rf \"${TMPDIR:-/tmp}\"/.airlock-$PPID-*").await;
+    assert_eq!(world.stdout("echo $X $PWD").await, "kept /\n");
 }
 
 #[tokio::test]

@@ -16,6 +16,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::MutexGuard;
 
+/// What the system says of a file that an overlay still knows and the disk below it does not: on NFS, 9p and FUSE, after
+/// another took its name.
+const STALE: &str = "(os error 116)";
+
 /// A session's sandbox, and what keeps its view fresh.
 pub struct SessionView {
     slot: Arc<SandboxSlot>,
@@ -85,16 +89,15 @@ impl SessionView {
         match held.refresh(sandbox.link()).await {
             // The next call gets a fresh one; this one learns of it when it uses the link.
             Ok(true) | Err(LinkError::Broken(_)) => Ok(sandbox),
+            Err(LinkError::Refused(why)) if why.contains(STALE) => {
+                held.afresh("the disk of the workspace forgot a file that the sandbox had open").await
+            }
             Err(LinkError::Refused(why)) => {
                 (self.tell)(format!("a file that you changed could not be shown to the agent: {why}"));
                 Ok(sandbox)
             }
             Ok(false) => {
-                held.slot
-                    .restart("so many files of the workspace changed that a fresh one is quicker")
-                    .await?;
-                held.settle().await;
-                held.slot.ready().await
+                held.afresh("so many files of the workspace changed that a fresh one is quicker").await
             }
         }
     }
@@ -209,6 +212,13 @@ impl HeldView<'_> {
             self.sides(move |sides| sides.agree(&path, &Agreed::On(entry))).await.map_err(refused)?;
         }
         Ok(true)
+    }
+
+    /// A new sandbox, which sees the workspace as it is.
+    async fn afresh(&self, why: &str) -> Result<Arc<Sandbox>, SandboxError> {
+        self.slot.restart(why).await?;
+        self.settle().await;
+        self.slot.ready().await
     }
 
     async fn settle(&self) {

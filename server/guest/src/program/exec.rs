@@ -1,12 +1,14 @@
 //! Runs a command: streams what it says, bounds it, ends it when its time is up or the caller says so.
 
 use super::cut::Cut;
+use super::last_state::Told;
 use super::processes::{Ended, Started, kill_call};
 use super::serve::{Guest, Stream};
-use super::shell::Bash;
 use crate::frames::{FrameKind, read_frame, write_frame};
 use crate::words::{Answer, Exec, Exited, Job};
+use rustix::io::Errno;
 use std::io;
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -18,6 +20,8 @@ const LAST_WORDS_MAX: Duration = Duration::from_millis(100);
 /// How often another bash is tried where one was killed before it took its command.
 const ATTEMPTS_MAX: usize = 5;
 const CHUNK_BYTES: usize = 32 << 10;
+/// The most that a pipe holds unless somebody with privileges says otherwise.
+const PIPE_MAX_BYTES: usize = 1 << 20;
 
 /// Runs a command to its end.
 pub(super) async fn run(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Result<Answer> {
@@ -43,6 +47,7 @@ async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Re
     let mut time_up = std::pin::pin!(tokio::time::sleep(Duration::from_millis(exec.timeout_ms)));
     let mut timed_out = false;
     let mut cancellable = true;
+    let mut told = None;
     let ended = loop {
         tokio::select! {
             biased;
@@ -51,6 +56,10 @@ async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Re
                 cancellable = false;
                 kill(group, &bash.call).await;
             }
+            last = bash.last_state.told(), if told.is_none() => match told.insert(last) {
+                Told { unsure: true, .. } => {}
+                Told { code, .. } => break Ended { code: Some(*code), signal: None },
+            },
             ended = &mut bash.started.ended => break ended.unwrap_or(Ended { code: None, signal: None }),
             () = &mut time_up, if !timed_out => {
                 timed_out = true;
@@ -62,8 +71,13 @@ async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Re
     if bash.never_began() && cancellable && !timed_out {
         return Ok(None);
     }
-    output.last_words(stream).await?;
-    guest.shell.keep_state(&bash.call);
+    match told.as_ref().is_some_and(|told| !told.unsure) {
+        true => output.what_is_there(stream).await?,
+        false => output.last_words(stream).await?,
+    }
+    let told = told.or_else(|| bash.last_state.after_all());
+    guest.shell.keep_state(told.map(|told| told.state));
+    guest.shell.forget(&bash.call);
     if guest.processes.may_have_orphans() {
         guest.jobs.add(bash.call, exec.command.clone(), None);
     }
@@ -81,10 +95,10 @@ async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Re
 }
 
 fn start_in_background(guest: &Guest, text: &str) -> io::Result<Answer> {
-    let (Bash { call, started }, log) = guest.shell.run_in_background(text)?;
+    let (call, pid, log) = guest.shell.run_in_background(text)?;
     let log = log.to_string_lossy().into_owned();
     guest.jobs.add(call, text.to_owned(), Some(log.clone()));
-    Ok(Answer::Started(Job { pid: started.child.id(), command: text.to_owned(), log: Some(log) }))
+    Ok(Answer::Started(Job { pid, command: text.to_owned(), log: Some(log) }))
 }
 
 /// Looking for the processes of a call reads all of `/proc`, which would hold up other calls.
@@ -136,7 +150,19 @@ impl Output {
         }
     }
 
-    /// What was already said when the command ended.
+    /// What a command said that is over, with nothing left that could say more. A process that it hid from its bash
+    /// may say something without end, so no more is taken than a pipe can hold.
+    async fn what_is_there(&mut self, stream: &mut Stream) -> io::Result<()> {
+        for side in [&mut self.stdout, &mut self.stderr] {
+            for _ in 0..PIPE_MAX_BYTES / CHUNK_BYTES {
+                let Some(piece) = side.already_there()? else { break };
+                pass_on(stream, piece).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What was already said when the process ended, or is said soon after.
     async fn last_words(&mut self, stream: &mut Stream) -> io::Result<()> {
         let deadline = tokio::time::Instant::now() + LAST_WORDS_MAX;
         while self.stdout.pipe.is_some() || self.stderr.pipe.is_some() {
@@ -179,8 +205,28 @@ impl Side {
             self.pipe = None;
             return Ok(None);
         }
+        Ok(self.piece(read))
+    }
+
+    /// The next piece, if there is one. Asked of the system, for the runtime may not have heard of it yet.
+    fn already_there(&mut self) -> io::Result<Option<Piece>> {
+        let Some(pipe) = &self.pipe else {
+            return Ok(None);
+        };
+        match rustix::io::read(pipe.as_fd(), &mut self.chunk[..]) {
+            Ok(0) => {
+                self.pipe = None;
+                Ok(None)
+            }
+            Ok(read) => Ok(Some(self.piece(read))),
+            Err(Errno::AGAIN) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn piece(&mut self, read: usize) -> Piece {
         let head = self.cut.take(&self.chunk[..read]);
-        Ok((!head.is_empty()).then(|| (self.kind, head.to_vec())))
+        (!head.is_empty()).then(|| (self.kind, head.to_vec()))
     }
 }
 

@@ -12,6 +12,7 @@ mod files;
 mod find;
 mod hello;
 mod jobs;
+mod last_state;
 mod list;
 pub mod privileges;
 mod processes;

@@ -7,6 +7,7 @@
 use super::text_file;
 use crate::words::{Answer, Expected, ExpectedKind};
 use rustix::fs::Access;
+use rustix::io::Errno;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -47,10 +48,22 @@ pub(super) fn remove(path: &Path) -> io::Result<Answer> {
     }
 }
 
-/// Those that do not look as expected.
-pub(super) fn stale(workspace: &Path, expected: Vec<Expected>) -> Answer {
-    let stale = |expected: &Expected| !looks_like(&workspace.join(&expected.path), &expected.kind);
-    Answer::Stale { paths: expected.into_iter().filter(stale).map(|expected| expected.path).collect() }
+/// Those that do not look as expected. A handle that the overlay holds and the disk below it has forgotten is an error:
+/// nothing that is put there mends it.
+pub(super) fn stale(workspace: &Path, expected: Vec<Expected>) -> io::Result<Answer> {
+    let mut paths = Vec::new();
+    for Expected { path, kind } in expected {
+        let here = workspace.join(&path);
+        if let Err(error) = here.symlink_metadata()
+            && error.raw_os_error() == Some(Errno::STALE.raw_os_error())
+        {
+            return Err(error);
+        }
+        if !looks_like(&here, &kind) {
+            paths.push(path);
+        }
+    }
+    Ok(Answer::Stale { paths })
 }
 
 fn looks_like(path: &Path, kind: &ExpectedKind) -> bool {

@@ -4,7 +4,7 @@ use super::jobs::Jobs;
 use super::processes::Processes;
 use super::shell::Shell;
 use super::{edit, exec, files, find, hello, list, put, search};
-use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, write_frame};
+use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, whole, write_frame};
 use crate::words::{Answer, Call, CallError, FILE_MAX_BYTES};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -40,7 +40,8 @@ impl Guest {
 /// Serves the link until the server closes it.
 pub async fn serve(link: impl AsyncRead + AsyncWrite + Unpin, guest: Guest) -> io::Result<()> {
     let guest = Arc::new(guest);
-    let mut connection = yamux::Connection::new(link.compat(), yamux::Config::default(), yamux::Mode::Server);
+    let link = whole(link).compat();
+    let mut connection = yamux::Connection::new(link, yamux::Config::default(), yamux::Mode::Server);
     while let Some(stream) = std::future::poll_fn(|context| connection.poll_next_inbound(context)).await {
         let (stream, guest) = (stream.map_err(io::Error::other)?, Arc::clone(&guest));
         tokio::spawn(async move {
@@ -110,7 +111,7 @@ async fn perform(guest: &Arc<Guest>, call: Call, stream: &mut Stream) -> io::Res
             blocking(guest, move |guest| put::link(&guest.path(&path), &target)).await
         }
         Call::PutFolder { path } => blocking(guest, move |guest| put::folder(&guest.path(&path))).await,
-        Call::Stale { expected } => blocking(guest, |guest| Ok(put::stale(&guest.workspace, expected))).await,
+        Call::Stale { expected } => blocking(guest, |guest| put::stale(&guest.workspace, expected)).await,
         Call::Edit(wanted) => {
             blocking(guest, move |guest| edit::edit(&guest.path(&wanted.path), &wanted)).await
         }
