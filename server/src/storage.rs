@@ -31,9 +31,17 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Makes a folder that only the user can look into, with its parents.
+/// Makes a folder that only the user can look into, with its parents. A power cut takes none of them away.
 pub fn make_private_folder(path: &Path) -> io::Result<()> {
-    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    std::fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
+    let sync = |folder: &&Path| folder.parent().map_or(Ok(()), sync_folder);
+    let synced = missing.iter().try_for_each(sync);
+    if synced.is_err() {
+        // Or the next one to need them would take them for safe.
+        let _ = missing.iter().try_for_each(|folder| remove_empty_folder(folder));
+    }
+    synced
 }
 
 /// Makes a folder that everybody may look into, with its parents: for what the sandbox sees.

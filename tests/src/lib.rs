@@ -9,6 +9,7 @@ pub mod components;
 pub mod deadline;
 pub mod echo_server;
 pub mod editor;
+pub mod failing_disk;
 pub mod guests;
 pub mod image;
 pub mod lab;

@@ -78,7 +78,12 @@ pub async fn accept(
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
     }
-    view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await?;
+    let tidied =
+        view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await;
+    if let Err(error) = tidied {
+        // What was accepted is what the user wants to know.
+        tracing::warn!(%error, "folders that are empty now stay");
+    }
     outcome.done.sort();
     Ok(outcome)
 }
@@ -118,13 +123,14 @@ fn find(sides: &Sides) -> io::Result<Listing> {
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
     for path in candidates.paths {
-        let agent = match sides.agents(&path)? {
-            InUpper::Is(entry) => entry,
-            InUpper::Untouched => continue,
-        };
-        let user = sides.user.entry(&path)?;
-        let Some(change) = Change::between(&path, &sides.base.get(&path), user, agent) else {
-            continue;
+        let change = match change_of(sides, &path) {
+            Ok(Some(change)) => change,
+            Ok(None) => continue,
+            // One that cannot be read hides no other.
+            Err(error) => {
+                listing.remarks.push(format!("{path}: it cannot be read, so it cannot be reviewed: {error}"));
+                continue;
+            }
         };
         if change.kind == ChangeKind::Created && ignored.is_ignored(&path) {
             listing.ignored += 1;
@@ -140,6 +146,14 @@ fn find(sides: &Sides) -> io::Result<Listing> {
         listing.remarks.push("there are more changes than can be listed".to_owned());
     }
     Ok(listing)
+}
+
+fn change_of(sides: &Sides, path: &WorkspacePath) -> io::Result<Option<Change>> {
+    let InUpper::Is(agent) = sides.agents(path)? else {
+        return Ok(None);
+    };
+    let user = sides.user.entry(path)?;
+    Ok(Change::between(path, &sides.base.get(path), user, agent))
 }
 
 /// What was selected, and what of that cannot be done.

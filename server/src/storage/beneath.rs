@@ -288,6 +288,7 @@ impl Folder {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let made = openat(&self.0, name, flags, Mode::empty())?;
         self.own(&made)?;
+        fsync(&self.0)?;
         Ok(Self(made))
     }
 

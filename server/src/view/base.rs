@@ -197,11 +197,9 @@ impl Base {
 
 fn apply(all: &mut BTreeMap<WorkspacePath, Kept>, path: WorkspacePath, kept: Option<Kept>) {
     if kept.as_ref().is_some_and(|kept| !matches!(kept, Kept::Missing | Kept::Unknown)) {
-        // What something is in is a folder.
+        // What something is in is a folder, on both sides: so who removes it changes something.
         for above in path.ancestors() {
-            if let Some(above) = all.get_mut(&above) {
-                *above = Kept::Folder;
-            }
+            all.insert(above, Kept::Folder);
         }
     }
     match kept {

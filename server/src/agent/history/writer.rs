@@ -31,6 +31,10 @@ pub type Saved = oneshot::Receiver<io::Result<()>>;
 struct Tail {
     /// Replaced when the history begins anew.
     file: File,
+    /// How much of it is whole lines. What is behind that is what the disk took of a line that it did not take whole.
+    whole_bytes: u64,
+    /// The folder in which its name is not on the disk yet.
+    unsynced: Option<PathBuf>,
     /// Lines that the disk did not take. They go before every later one, so that the file never has a hole.
     unwritten: Vec<u8>,
     /// Too much waited, and some was let go: nothing may follow it.
@@ -49,8 +53,10 @@ impl History {
             let path = path.clone();
             move |source| HistoryError::Disk { doing, path, source }
         };
-        file.set_len(loaded.whole_bytes as u64).map_err(fail("repair"))?;
-        let tail = Arc::new(Mutex::new(Tail { file, unwritten: Vec::new(), overflowed: false }));
+        let whole_bytes = loaded.whole_bytes as u64;
+        file.set_len(whole_bytes).map_err(fail("repair"))?;
+        let unsynced = (whole_bytes == 0).then(|| path.parent().map(Path::to_owned)).flatten();
+        let tail = Arc::new(Mutex::new(Tail { unsynced, ..Tail::of(file, whole_bytes) }));
         let (jobs, queue) = mpsc::channel(WAITING_MAX);
         let writer = tokio::spawn(write(queue, Arc::clone(&tail)));
         Ok(Self { id, path, jobs, tail, writer })
@@ -94,7 +100,7 @@ impl History {
             storage::replace(&path, b"")?;
             let fresh = storage::open_private(&path, false)?;
             fresh.try_lock().map_err(io::Error::from)?;
-            *lock(&tail) = Tail { file: fresh, unwritten: Vec::new(), overflowed: false };
+            *lock(&tail) = Tail::of(fresh, 0);
             Ok(kept)
         })
         .await
@@ -129,6 +135,10 @@ async fn write(mut queue: mpsc::Receiver<Job>, tail: Arc<Mutex<Tail>>) {
 }
 
 impl Tail {
+    fn of(file: File, whole_bytes: u64) -> Self {
+        Self { file, whole_bytes, unsynced: None, unwritten: Vec::new(), overflowed: false }
+    }
+
     /// Writes what waits and this, or nothing.
     fn append(&mut self, entry: Option<Entry>) -> io::Result<()> {
         if let Some(entry) = entry {
@@ -143,14 +153,30 @@ impl Tail {
         if self.unwritten.is_empty() {
             return Ok(());
         }
-        let before = self.file.metadata()?.len();
-        let written = self.file.write_all(&self.unwritten).and_then(|()| self.file.sync_data());
+        let written = self.write_whole();
         match written {
-            Ok(()) => self.unwritten = Vec::new(),
-            // Half a line would spoil the next one. If this fails too, loading drops the torn line.
-            Err(_) => drop(self.file.set_len(before)),
+            Ok(()) => {
+                self.whole_bytes += self.unwritten.len() as u64;
+                self.unwritten = Vec::new();
+            }
+            // If this fails too, it is done before the next line; and loading drops a torn one.
+            Err(_) => drop(self.file.set_len(self.whole_bytes)),
         }
         written
+    }
+
+    fn write_whole(&mut self) -> io::Result<()> {
+        if self.file.metadata()?.len() != self.whole_bytes {
+            // Half a line would spoil the next one.
+            self.file.set_len(self.whole_bytes)?;
+        }
+        self.file.write_all(&self.unwritten)?;
+        self.file.sync_data()?;
+        if let Some(folder) = &self.unsynced {
+            storage::sync_folder(folder)?;
+            self.unsynced = None;
+        }
+        Ok(())
     }
 }
 

@@ -1,5 +1,4 @@
-//! What the API may do to a turn: each line of the table in claude-api.md. Whatever it is, the turn ends once and the
-//! next prompt works.
+//! What the API may do to a turn. Whatever it is, the turn ends once and the next prompt works.
 
 use crate::world::{error, next_prompt_works, notices, ready, ready_configured, stop_reason};
 use airlock_tests::editor::{Editor, agent_text};
