@@ -56,6 +56,9 @@ pub const SSE_EVENT_MAX_BYTES: usize = 16 << 20;
 pub const MESSAGE_MAX_BYTES: usize = 32 << 20;
 /// Content blocks in one message of the model.
 pub const MESSAGE_BLOCKS_MAX: usize = 1024;
+/// Lists and objects within each other in a tool's input or another block. The library for JSON reads twice as many,
+/// and some are around it in a history.
+pub const MESSAGE_DEPTH_MAX: usize = 64;
 /// The input of one tool call.
 pub const TOOL_INPUT_MAX_BYTES: usize = 1 << 20;
 /// What one tool call may answer to the model.

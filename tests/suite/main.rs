@@ -22,6 +22,7 @@ mod editor_process;
 mod faults;
 mod first_tasks;
 mod freshness;
+mod fuzzed;
 mod git_commit;
 mod git_pr;
 mod git_push;

@@ -1,9 +1,10 @@
-// Bundles the extension and the chat's page into dist/.
+// Bundles the extension and the chat's page into dist/, with the notices of what is in them.
 import { context } from "esbuild";
+import { writeNotices } from "./notices.mjs";
 
 const watch = process.argv.includes("--watch");
 const minify = process.argv.includes("--minify");
-const common = { bundle: true, minify, sourcemap: minify ? false : "linked", logLevel: "warning", legalComments: "none" };
+const common = { bundle: true, minify, sourcemap: minify ? false : "linked", logLevel: "warning", legalComments: "none", metafile: true };
 
 const builds = [
   {
@@ -29,9 +30,11 @@ const builds = [
   },
 ];
 
+const bundled = [];
 for (const options of builds) {
   const build = await context(options);
-  await build.rebuild();
+  bundled.push(...Object.keys((await build.rebuild()).metafile.inputs));
   if (watch) await build.watch();
   else await build.dispose();
 }
+writeNotices(bundled, "dist/notices.txt");

@@ -60,10 +60,11 @@ impl Default for Ledger {
 impl Ledger {
     /// Adds one message.
     pub fn record(&mut self, tokens: &TokenUsage, prices: Option<Prices>) {
-        self.tokens.input += tokens.input;
-        self.tokens.output += tokens.output;
-        self.tokens.cache_read += tokens.cache_read;
-        self.tokens.cache_write += tokens.cache_write;
+        // The numbers are somebody else's.
+        self.tokens.input = self.tokens.input.saturating_add(tokens.input);
+        self.tokens.output = self.tokens.output.saturating_add(tokens.output);
+        self.tokens.cache_read = self.tokens.cache_read.saturating_add(tokens.cache_read);
+        self.tokens.cache_write = self.tokens.cache_write.saturating_add(tokens.cache_write);
         self.cost_usd = self.cost_usd.zip(prices).map(|(cost, prices)| cost + cost_usd(&prices, tokens));
         self.context_used = tokens.context();
     }
@@ -127,6 +128,17 @@ mod tests {
         assert_eq!(ledger.report(1).cost_usd, Some(4.5));
         ledger.record(&tokens, None);
         assert_eq!(ledger.report(1).cost_usd, None);
+    }
+
+    #[test]
+    fn absurd_numbers_of_tokens_are_no_overflow() {
+        let mut ledger = Ledger::default();
+        let tokens =
+            TokenUsage { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX };
+        ledger.record(&tokens, Some(usual(3.0, 15.0)));
+        ledger.record(&tokens, Some(usual(3.0, 15.0)));
+        assert_eq!((ledger.context_used(), ledger.report(1).input_tokens), (u64::MAX, u64::MAX));
+        assert!(ledger.over_budget(Some(1), None).is_some());
     }
 
     #[test]

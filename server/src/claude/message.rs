@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::sse::{SseDecoder, SseEvent};
 use super::wire::{Delta, Event, WireUsage};
 use crate::conversation::Block;
-use crate::limits::{MESSAGE_BLOCKS_MAX, MESSAGE_MAX_BYTES, TOOL_INPUT_MAX_BYTES};
+use crate::limits::{MESSAGE_BLOCKS_MAX, MESSAGE_DEPTH_MAX, MESSAGE_MAX_BYTES, TOOL_INPUT_MAX_BYTES};
 use serde_json::{Value, json};
 
 /// What the stream brought.
@@ -81,7 +81,8 @@ pub struct TokenUsage {
 impl TokenUsage {
     /// What the conversation fills of the window, this message included.
     pub fn context(&self) -> u64 {
-        self.input + self.output + self.cache_read + self.cache_write
+        // The numbers are somebody else's.
+        [self.output, self.cache_read, self.cache_write].into_iter().fold(self.input, u64::saturating_add)
     }
 }
 
@@ -189,6 +190,10 @@ impl MessageDecoder {
         if index != self.drafts.len() || index >= MESSAGE_BLOCKS_MAX {
             return Err(Failure::passing("the API sent content blocks out of order"));
         }
+        if is_too_deep(&block) {
+            let text = format!("the API sent a content block that is nested deeper than {MESSAGE_DEPTH_MAX}");
+            return Err(Failure::passing(text));
+        }
         let text = |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (draft, event) = match block.get("type").and_then(Value::as_str).unwrap_or_default() {
             "text" => (Draft::Text(text("text")), Some(StreamEvent::Text(text("text")))),
@@ -196,7 +201,13 @@ impl MessageDecoder {
                 let draft = Draft::Thinking { thinking: text("thinking"), signature: text("signature") };
                 (draft, Some(StreamEvent::Thinking(text("thinking"))))
             }
+            "tool_use" if self.drafts.iter().any(|draft| draft.is_call(&text("id"))) => {
+                return Err(Failure::passing("the API sent two calls with one id"));
+            }
             "tool_use" => (Draft::ToolUse { id: text("id"), name: text("name"), input: String::new() }, None),
+            "tool_result" => {
+                return Err(Failure::passing("the API sent a result of a call, which is ours to send"));
+            }
             _ => (Draft::Whole(block), None),
         };
         self.drafts.push(draft);
@@ -276,6 +287,10 @@ impl Draft {
         }
     }
 
+    fn is_call(&self, wanted: &str) -> bool {
+        matches!(self, Self::ToolUse { id, .. } if id == wanted)
+    }
+
     /// What can be kept of a block whose end never came.
     fn unfinished(self) -> Option<Block> {
         match self {
@@ -297,10 +312,27 @@ fn tool_input(text: &str) -> (Value, Option<String>) {
         return (json!({}), None);
     }
     match serde_json::from_str::<Value>(text) {
+        Ok(input) if is_too_deep(&input) => {
+            let note = format!("the input was nested deeper than {MESSAGE_DEPTH_MAX}: make it flatter");
+            (json!({"too_deep": text}), Some(note))
+        }
         Ok(input) if input.is_object() => (input, None),
         Ok(other) => (json!({"not_an_object": other}), Some("the input must be a JSON object".to_owned())),
         Err(error) => (json!({"not_json": text}), Some(format!("the input was not valid JSON: {error}"))),
     }
+}
+
+/// Whether it could not be read again from the history, where it stands deeper than it did in the stream.
+fn is_too_deep(value: &Value) -> bool {
+    fn reaches(value: &Value, depth: usize) -> bool {
+        match value {
+            _ if depth > MESSAGE_DEPTH_MAX => true,
+            Value::Array(values) => values.iter().any(|value| reaches(value, depth + 1)),
+            Value::Object(fields) => fields.values().any(|value| reaches(value, depth + 1)),
+            _ => false,
+        }
+    }
+    reaches(value, 0)
 }
 
 impl TokenUsage {

@@ -137,6 +137,7 @@ fn events_that_make_no_sense_fail_instead_of_panicking() {
         json!({"type": "content_block_delta", "index": 9, "delta": {"type": "text_delta", "text": "x"}}),
         json!({"type": "content_block_start", "index": 4, "content_block": {"type": "text"}}),
         json!({"type": "content_block_start", "index": -1}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_result", "tool_use_id": "t", "content": []}}),
         json!([1, 2]),
     ];
     for event in nonsense {
@@ -155,9 +156,40 @@ fn an_unknown_event_may_hold_anything_and_a_known_one_may_not() {
 }
 
 #[test]
+fn two_calls_of_one_id_are_not_both_made() {
+    let call = |index: u32| json!({"type": "content_block_start", "index": index, "content_block": {"type": "tool_use", "id": "t", "name": "n"}});
+    let stop = json!({"type": "content_block_stop", "index": 0});
+    let events = decode([format!("data: {}\n\ndata: {stop}\n\ndata: {}\n\n", call(0), call(1)).as_bytes()]);
+    assert!(matches!(events[..], [StreamEvent::ToolUse { .. }, StreamEvent::Failed(_)]), "{events:?}");
+}
+
+#[test]
 fn a_call_that_ends_twice_is_not_made_twice() {
     let start = json!({"type": "content_block_start", "index": 0, "content_block": {"type": "tool_use", "id": "t", "name": "n"}});
     let stop = json!({"type": "content_block_stop", "index": 0});
     let events = decode([format!("data: {start}\n\ndata: {stop}\n\ndata: {stop}\n\n").as_bytes()]);
     assert!(matches!(events[..], [StreamEvent::ToolUse { .. }, StreamEvent::Failed(_)]), "{events:?}");
+}
+
+#[test]
+fn what_is_nested_too_deep_for_the_history_is_refused() {
+    let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth - 1), "]".repeat(depth - 1));
+    let [StreamEvent::ToolUse { defect: None, .. }] = &one_call(&nested(MESSAGE_DEPTH_MAX))[..] else {
+        panic!("one that is just shallow enough");
+    };
+    let deep = nested(MESSAGE_DEPTH_MAX + 1);
+    let [StreamEvent::ToolUse { defect: Some(why), input, .. }] = &one_call(&deep)[..] else {
+        panic!("a defect");
+    };
+    assert!(why.contains("nested deeper"), "{why}");
+    assert_eq!(*input, json!({"too_deep": deep}));
+
+    let start = format!("{{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{deep}}}");
+    assert!(matches!(decode([format!("data: {start}\n\n").as_bytes()])[..], [StreamEvent::Failed(_)]));
+}
+
+#[test]
+fn absurd_numbers_of_tokens_are_no_overflow() {
+    let tokens = TokenUsage { input: u64::MAX, output: 1, cache_read: u64::MAX, cache_write: 1 };
+    assert_eq!(tokens.context(), u64::MAX);
 }

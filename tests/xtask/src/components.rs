@@ -1,7 +1,7 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
-use crate::{lab, neovim, vscode};
+use crate::{cargo, lab, neovim, supply_chain, vscode};
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
 use std::path::PathBuf;
@@ -27,6 +27,7 @@ pub(crate) fn set_up() -> Result<()> {
     tmux()?;
     git()?;
     podman()?;
+    supply_chain::set_up()?;
     neovim::set_up()?;
     vscode::set_up()?;
     lab::set_up()
@@ -90,6 +91,26 @@ fn virtual_environment(folder: &str, package: &str) -> Result<()> {
     run(Command::new(home.join("bin/pip")).args(["install", "--quiet", package]))?;
     std::fs::write(marker, package)?;
     Ok(())
+}
+
+/// A subcommand of cargo, compiled into the cache once.
+pub(crate) fn cargo_program(name: &str, version: &str) -> Result<PathBuf> {
+    let home = cache()?.join(name);
+    let (marker, program) = (home.join(".ready"), home.join("bin").join(name));
+    if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == version) {
+        return Ok(program);
+    }
+    eprintln!("setting up {name} {version} in {}, once: this takes two minutes", home.display());
+    // Used for seconds and compiled for minutes: so as fast to compile as it gets, whatever its own profile says.
+    let profile = [("OPT_LEVEL", "0"), ("LTO", "off"), ("CODEGEN_UNITS", "16"), ("DEBUG", "0")];
+    run(cargo()
+        .envs(profile.map(|(key, value)| (format!("CARGO_PROFILE_RELEASE_{key}"), value)))
+        .args(["install", "--quiet", "--locked", "--force", "--root"])
+        .arg(&home)
+        .arg(format!("{name}@{version}")))
+    .with_context(|| format!("{name} cannot be installed"))?;
+    std::fs::write(marker, version)?;
+    Ok(program)
 }
 
 /// Installs Debian packages; a machine without apt or root is told what to install instead.

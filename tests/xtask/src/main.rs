@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`.
+//! The project's own commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
 #![allow(
     clippy::disallowed_methods,
     reason = "the walls are the server's; this runs on a developer's machine"
@@ -6,8 +6,10 @@
 
 mod bench_command;
 mod components;
+mod fuzz_command;
 mod lab;
 mod neovim;
+mod supply_chain;
 mod test_command;
 mod vscode;
 
@@ -31,6 +33,14 @@ enum Command {
     },
     /// Measure the release build against its goals; fails when one is missed
     Bench,
+    /// Give every property random bytes until the time is over; fails when one does not hold
+    Fuzz {
+        /// How long each target runs
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// Run only this one
+        target: Option<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -38,6 +48,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Test { filter } => test_command::run(filter.as_deref()),
         Command::Bench => bench_command::run(),
+        Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -60,7 +71,12 @@ fn repository() -> PathBuf {
 
 /// The cargo that runs us, so that every step uses the same toolchain.
 fn cargo() -> std::process::Command {
-    let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    in_repository(Path::new(&std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())))
+}
+
+/// A program at the top of the repository, that builds as a developer's own cargo does.
+fn in_repository(program: &Path) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
     command.current_dir(repository());
     // What `cargo run` tells of this package. Build scripts of dependencies look at it, and with other values than a
     // developer's own cargo has, they and all that needs them would be built again.

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: format, lints, docs, and every test of both workspaces, counted in one closing line.
 
+use crate::supply_chain::{self, Verdict};
 use crate::{cargo, components, repository, vscode};
 use anyhow::{Context, Result};
 use std::io::{BufRead, BufReader};
@@ -32,6 +33,7 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         for (name, mut command) in vscode::checks()? {
             run_check(name, &mut command, &mut tally)?;
         }
+        check_supply_chain(&mut tally)?;
     }
     test(&[], filter, &mut tally)?;
     test(&PLUGINS, filter, &mut tally)?;
@@ -50,6 +52,23 @@ fn check_plugins(tally: &mut Tally) -> Result<()> {
     check("lints of components", &of_plugins(&["clippy"], &components), &[], tally)?;
     let doc = of_plugins(&["doc"], &["--package", "airlock-plugin", "--no-deps", "--quiet"]);
     check("docs of the SDK", &doc, &[("RUSTDOCFLAGS", "-D warnings")], tally)
+}
+
+fn check_supply_chain(tally: &mut Tally) -> Result<()> {
+    for (name, verdict) in supply_chain::checks()? {
+        match verdict {
+            Verdict::Good => {
+                println!("{name} ... ok");
+                tally.passed += 1;
+            }
+            Verdict::Bad(why) => {
+                println!("{name} ... FAILED\n{why}");
+                tally.failed += 1;
+            }
+            Verdict::NotAsked(why) => println!("{name} ... not checked: {why}"),
+        }
+    }
+    Ok(())
 }
 
 /// A step that is one check, counted as one test.

@@ -25,11 +25,16 @@ pub(crate) fn checks() -> Result<Vec<(&'static str, Command)>> {
     named
         .into_iter()
         .map(|(name, script)| {
-            let mut command = npm_command(&extension())?;
+            let mut command = npm_in_extension()?;
             command.args(["run", "--silent", script]);
             Ok((name, command))
         })
         .collect()
+}
+
+/// npm, in the extension.
+pub(crate) fn npm_in_extension() -> Result<Command> {
+    npm_command(&extension())
 }
 
 fn extension() -> PathBuf {

@@ -143,14 +143,16 @@ impl<'a, 'r> Expander<'a, 'r> {
     fn mention(&mut self, mention: &Mention<'_>) -> Result<(), String> {
         let (written, path) = (self.fill(mention.written), self.fill(mention.path));
         self.push(&written)?;
-        if self.seen.len() == PROMPT_CONTEXT_MAX_ITEMS && !self.seen.contains(&path) {
+        // `./a` is the file `a`.
+        let file = WorkspacePath::parse(&path).map_or_else(|_| path.clone(), |path| path.to_string());
+        if self.seen.len() == PROMPT_CONTEXT_MAX_ITEMS && !self.seen.contains(&file) {
             let problem = format!(
                 "more than {PROMPT_CONTEXT_MAX_ITEMS} files are mentioned; the others stay plain text"
             );
             if self.expansion.problems.last() != Some(&problem) {
                 self.expansion.problems.push(problem);
             }
-        } else if self.seen.insert(path.clone()) {
+        } else if self.seen.insert(file) {
             match self.fetch(&path) {
                 Ok(file) => self.expansion.files.push(file),
                 Err(reason) => self

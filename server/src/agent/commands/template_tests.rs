@@ -65,6 +65,12 @@ fn what_was_put_in_is_never_expanded_again() {
 }
 
 #[test]
+fn a_file_that_is_mentioned_in_two_spellings_comes_once() {
+    let expansion = expanded("@a.md @./a.md @.//a.md @none @./none", "");
+    assert_eq!((expansion.files.len(), expansion.problems.len()), (1, 1));
+}
+
+#[test]
 fn mentions_stay_and_bring_the_file_once() {
     let result = expanded("compare @a.md, (@\"b c.md\") and @a.md.", "");
     assert_eq!(result.text, "compare @a.md, (@\"b c.md\") and @a.md.");

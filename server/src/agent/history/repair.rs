@@ -13,6 +13,7 @@ pub fn repair(messages: Vec<Message>) -> (Vec<Message>, Option<Message>) {
     for message in messages {
         match message.role {
             Role::Assistant => {
+                let message = fit_calls(message);
                 whole.extend(results_for(&mut open));
                 open = message.tool_use_ids().map(str::to_owned).collect();
                 // A conversation begins with the user.
@@ -23,7 +24,7 @@ pub fn repair(messages: Vec<Message>) -> (Vec<Message>, Option<Message>) {
                 }
             }
             Role::User => {
-                let message = fit(message, &open);
+                let message = fit_answers(message, &open);
                 if message.content.is_empty() {
                     continue;
                 }
@@ -42,12 +43,26 @@ pub fn repair(messages: Vec<Message>) -> (Vec<Message>, Option<Message>) {
     (whole, end)
 }
 
-/// Drops results that answer no open call, and blocks that say nothing.
-fn fit(mut message: Message, open: &[String]) -> Message {
-    message.content.retain(|block| match answered_call(block) {
-        Some(id) => open.iter().any(|open| open == id),
-        None => !block.is_blank(),
+/// Drops what the model never says, a second call of the same id, and blocks that say nothing.
+fn fit_calls(mut message: Message) -> Message {
+    let mut called = HashSet::new();
+    message.content.retain(|block| match block {
+        Block::ToolUse { id, .. } => called.insert(id.clone()),
+        Block::ToolResult { .. } => false,
+        block => !block.is_blank(),
     });
+    message
+}
+
+/// Puts results first, one for each open call; drops all others, calls, and blocks that say nothing.
+fn fit_answers(mut message: Message, open: &[String]) -> Message {
+    let mut answered = HashSet::new();
+    message.content.retain(|block| match block {
+        Block::ToolUse { .. } => false,
+        Block::ToolResult { tool_use_id: id, .. } => open.contains(id) && answered.insert(id.clone()),
+        block => !block.is_blank(),
+    });
+    message.content.sort_by_key(|block| answered_call(block).is_none());
     message
 }
 
@@ -116,6 +131,34 @@ mod tests {
         let ids = ["1".to_owned()];
         let (whole, end) = repair(vec![Message::user("a"), calls(&ids)]);
         assert!(accepted(&whole) && end.is_some_and(|end| whole.last() == Some(&end)));
+    }
+
+    #[test]
+    fn results_come_first_and_each_call_has_one() {
+        let ids = ["1".to_owned(), "2".to_owned()];
+        let mut answers = vec![Block::text("and"), Block::text(" ")];
+        answers.extend(results(&["2".to_owned(), "2".to_owned(), "3".to_owned()]).content);
+        let mut twice = calls(&ids);
+        twice.content.extend(calls(&ids).content);
+        let (whole, _) =
+            repair(vec![Message::user("a"), twice, Message { role: Role::User, content: answers }]);
+        assert!(accepted(&whole), "{whole:?}");
+        assert_eq!((whole[1].content.len(), whole[2].content.len()), (2, 3));
+    }
+
+    #[test]
+    fn calls_of_the_user_and_results_of_the_model_are_left_out() {
+        let ids = ["1".to_owned()];
+        let content = |mut message: Message| {
+            message.content.push(Block::text("so"));
+            message.content
+        };
+        let (whole, end) = repair(vec![
+            Message { role: Role::User, content: content(calls(&ids)) },
+            Message { role: Role::Assistant, content: content(results(&ids)) },
+        ]);
+        assert_eq!(whole, [Message::user("so"), Message::assistant(vec![Block::text("so")])]);
+        assert_eq!(end, None);
     }
 
     proptest! {
