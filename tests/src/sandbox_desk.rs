@@ -75,6 +75,11 @@ impl SandboxDesk {
         outcome.all_text()
     }
 
+    /// Where what belongs to the session is kept.
+    pub fn folder(&self) -> PathBuf {
+        self.home.path().join("state/sandboxes/desk")
+    }
+
     /// The root that the sandbox is made of.
     pub fn root(&self) -> PathBuf {
         one(&self.home.path().join("state/sandboxes"), "root-")

@@ -65,6 +65,7 @@ mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
 mod shown;
 mod slash_commands;
+mod soak;
 mod tool_output;
 mod trust;
 mod turns;

@@ -1,7 +1,8 @@
 //! How a sandbox ends: with its session, with the editor, and after a kill at the next start.
 
-use crate::sandboxed::{bash, ready};
+use crate::sandboxed::{bash, path_with, ready};
 use airlock_tests::editor::{Editor, EditorOptions, Home};
+use airlock_tests::sandbox_desk::SandboxDesk;
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -73,6 +74,43 @@ async fn what_a_killed_server_left_is_gone_after_the_next_start() {
     let ours =
         sockets.filter(|entry| entry.file_name().to_string_lossy().starts_with("airlock-podman-")).count();
     assert_eq!(ours, 1, "the old socket's folder is gone");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+/// A sandbox that was asked for just before its session was closed once came up after it, and left its folders.
+#[tokio::test]
+async fn a_session_that_is_closed_starts_no_sandbox_any_more() {
+    let desk = SandboxDesk::new();
+    desk.view().stop().await;
+    let refused = desk.view().ready().await.err().expect("a refusal");
+    assert!(refused.to_string().contains("the session is closed"), "{refused}");
+    assert!(!desk.folder().join("work").exists() && !desk.folder().join("owner").exists());
+}
+
+/// A runtime that kills its podman the first time it is to start a container, and does not start it.
+const KILLS_PODMAN: &str = r#"
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
+flag="$(dirname "$0")/killed"
+case " $* " in *" start "*) [ -e "$flag" ] || { touch "$flag"; kill -9 "$PPID"; exit 1; } ;; esac
+exec "$(basename "$0")" "$@""#;
+
+#[tokio::test]
+async fn a_podman_that_dies_while_it_starts_a_sandbox_leaves_no_container() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let path = path_with(&home, &[("crun", KILLS_PODMAN), ("runc", KILLS_PODMAN)]);
+    let editor = ready(EditorOptions::new(&claude).home(&home).env("PATH", path)).await;
+    let session = editor.new_session().await;
+    // Where the one runtime fails the other is tried, so the first call may have a sandbox or not.
+    bash(&editor, &claude, &session, "echo up").await;
+    let second = bash(&editor, &claude, &session, "echo up again").await;
+    assert!(!second.is_error, "{}", second.result);
+    assert!(home.path().join("programs/killed").exists(), "podman was never killed");
+    let pid = editor.pid().expect("it runs");
+    assert_eq!(containers_of(pid).len(), 1, "{:?}", containers_of(pid));
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    assert_eq!(containers_of(pid), Vec::<String>::new());
+    editor.ignore_unread();
     editor.shutdown().await;
     claude.finish();
 }

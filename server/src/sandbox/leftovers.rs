@@ -1,9 +1,12 @@
 //! What a killed server left behind: found by its labels, removed at the next start.
 
 use super::container;
+use super::error::SandboxError;
 use super::podman::{PodmanService, within};
+use crate::environment::Environment;
 use crate::storage;
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
+use std::collections::HashMap;
 use std::path::Path;
 
 const OWNER: &str = "airlock.owner";
@@ -74,21 +77,48 @@ fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
 
 /// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
 pub(super) async fn remove(service: &PodmanService) {
-    let ours = ContainerListFilter::LabelKey(OWNER.to_owned());
-    let options = ContainerListOpts::builder().all(true).filter([ours]).build();
-    let listed = match within("list containers", service.api().containers().list(&options)).await {
-        Ok(listed) => listed,
-        Err(error) => return tracing::warn!(%error, "leftovers cannot be looked for"),
+    let is_left = |labels: &HashMap<String, String>| labels.get(OWNER).is_some_and(|owner| !lives(owner));
+    if let Err(error) = remove_those(service, is_left).await {
+        tracing::warn!(%error, "a leftover container cannot be removed");
+    }
+}
+
+/// Removes what a start that failed has left of a session. Podman may have made a container and died before it could say
+/// so; then another one is asked.
+pub(super) async fn remove_of(environment: &Environment, service: &PodmanService, session_id: &str) {
+    let ours = labels(session_id);
+    let is_ours = |found: &HashMap<String, String>| {
+        ours.iter().all(|(name, value)| found.get(name).is_some_and(|found| found == value))
     };
+    let Err(error) = remove_those(service, is_ours).await else { return };
+    tracing::info!(%error, "the podman that was to start the sandbox cannot clear up; another one is asked");
+    let removed = match PodmanService::start(environment, service.runtime()).await {
+        Ok(other) => remove_those(&other, is_ours).await,
+        Err(error) => Err(error),
+    };
+    if let Err(error) = removed {
+        tracing::warn!(%error, "a container of a start that failed may be left");
+    }
+}
+
+/// Removes the containers of Airlock that have such labels, as far as it can.
+async fn remove_those(
+    service: &PodmanService,
+    wanted: impl Fn(&HashMap<String, String>) -> bool,
+) -> Result<(), SandboxError> {
+    let of_airlock = ContainerListFilter::LabelKey(OWNER.to_owned());
+    let options = ContainerListOpts::builder().all(true).filter([of_airlock]).build();
+    let listed = within("list containers", service.api().containers().list(&options)).await?;
+    let mut outcome = Ok(());
     for found in listed {
-        let owner = found.labels.as_ref().and_then(|labels| labels.get(OWNER));
-        let (Some(id), Some(owner)) = (found.id, owner) else { continue };
-        if !lives(owner)
+        if let (Some(id), Some(labels)) = (found.id, &found.labels)
+            && wanted(labels)
             && let Err(error) = container::remove(service, &id).await
         {
-            tracing::warn!(id, %error, "a leftover container cannot be removed");
+            outcome = Err(error);
         }
     }
+    outcome
 }
 
 /// Whether the server that is named still runs.

@@ -13,9 +13,11 @@ pub struct SandboxSlot {
     /// `Err`: there is none, and why.
     plan: Result<Plan, SandboxError>,
     /// Locked while one is started, so that every call waits for the same.
-    current: Mutex<Option<Arc<Sandbox>>>,
+    current: Arc<Mutex<Option<Arc<Sandbox>>>>,
     /// The last one is gone, and with it what a shell keeps.
     lost_one: AtomicBool,
+    /// There will be no other one.
+    is_over: AtomicBool,
     /// When the last start failed, and why.
     failure: Mutex<Option<(Instant, SandboxError)>>,
     tell: Arc<Tell>,
@@ -48,9 +50,9 @@ impl SandboxSlot {
         plan: Result<Plan, SandboxError>,
         tell: impl Fn(SandboxNews) + Send + Sync + 'static,
     ) -> Arc<Self> {
-        let (current, failure) = (Mutex::new(None), Mutex::new(None));
-        let lost_one = AtomicBool::new(false);
-        Arc::new(Self { environment, plan, current, lost_one, failure, tell: Arc::new(tell) })
+        let (current, failure) = (Arc::default(), Mutex::new(None));
+        let (lost_one, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        Arc::new(Self { environment, plan, current, lost_one, is_over, failure, tell: Arc::new(tell) })
     }
 
     /// A session without a sandbox, and why.
@@ -71,18 +73,22 @@ impl SandboxSlot {
     }
 
     /// The sandbox, as soon as it takes commands. One that has died is replaced by a fresh one.
-    pub async fn ready(&self) -> Result<Arc<Sandbox>, SandboxError> {
+    pub async fn ready(self: &Arc<Self>) -> Result<Arc<Sandbox>, SandboxError> {
         self.ready_after(Instant::now(), std::future::ready(())).await
     }
 
     /// The same for somebody who began to wait earlier, and who prepares the folders where a fresh one is started.
     pub async fn ready_after(
-        &self,
+        self: &Arc<Self>,
         asked: Instant,
         preparation: impl Future<Output = ()>,
     ) -> Result<Arc<Sandbox>, SandboxError> {
-        let plan = self.plan.as_ref().map_err(Clone::clone)?;
-        let mut current = self.current.lock().await;
+        self.plan.as_ref().map_err(Clone::clone)?;
+        let mut current = Arc::clone(&self.current).lock_owned().await;
+        // Who asked before the end may come here after it, and nobody would end what is started then.
+        if self.is_over.load(Ordering::Relaxed) {
+            return Err(SandboxError::new("the session is closed", "open another one"));
+        }
         self.bury(&mut current).await?;
         if let Some(sandbox) = &*current {
             return Ok(Arc::clone(sandbox));
@@ -95,6 +101,18 @@ impl SandboxSlot {
         }
         (self.tell)(SandboxNews::Starting);
         preparation.await;
+        // In a task of its own: who waits may give up, and a start that is dropped half-way leaves a container that
+        // nobody knows of.
+        let slot = Arc::clone(self);
+        let started = tokio::spawn(async move { slot.start(&mut current).await }).await;
+        started.unwrap_or_else(|error| {
+            let what = format!("the start of the sandbox broke off, which is a bug: {error}");
+            Err(SandboxError::new(what, "try again"))
+        })
+    }
+
+    async fn start(&self, current: &mut Option<Arc<Sandbox>>) -> Result<Arc<Sandbox>, SandboxError> {
+        let plan = self.plan.as_ref().map_err(Clone::clone)?;
         match Sandbox::start(&self.environment, plan).await {
             Ok(sandbox) => {
                 let sandbox = Arc::new(sandbox);
@@ -154,6 +172,7 @@ impl SandboxSlot {
 
     /// Ends the sandbox for good. It is gone when this returns, with all but what it changed.
     pub async fn stop(&self) {
+        self.is_over.store(true, Ordering::Relaxed);
         match (self.end().await, &self.plan) {
             (Err(error), _) => tracing::warn!(%error, "the sandbox did not end"),
             (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id),

@@ -76,7 +76,13 @@ impl Start<'_> {
         let Self { environment, plan, place, service } = self;
         let size = Size::of_host();
         let labels = leftovers::labels(&plan.session_id);
-        let id = container::create(&service, place, image, size, labels).await?;
+        let id = match container::create(&service, place, image, size, labels).await {
+            Ok(id) => id,
+            Err(error) => {
+                leftovers::remove_of(environment, &service, &plan.session_id).await;
+                return Err(error);
+            }
+        };
         let last_words = LastWords::default();
         let heard = last_words.clone();
         let started = container::start(&service, &id, move |bytes| heard.hear(bytes)).await;
@@ -109,8 +115,7 @@ impl Start<'_> {
                 })
             }
             Err(error) => {
-                // It may be gone already; what stays is removed at the next start.
-                let _ = container::remove(&service, &id).await;
+                leftovers::remove_of(environment, &service, &plan.session_id).await;
                 let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();
                 let what = format!("{}{why}{}", error.what, last_words.in_brackets());
                 Err(SandboxError { what, remedy: error.remedy })

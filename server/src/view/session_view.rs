@@ -37,7 +37,7 @@ struct Kept {
 
 /// A view that nobody else brings up to date or reviews meanwhile.
 pub struct HeldView<'a> {
-    slot: &'a SandboxSlot,
+    slot: &'a Arc<SandboxSlot>,
     kept: &'a Kept,
     _turn: MutexGuard<'a, ()>,
 }

@@ -1,6 +1,6 @@
 //! What plugins cost: a call against the same call with plain wasmtime, the list at start, a warm load, the end of a loop.
 
-use super::Measure;
+use super::{Measure, percentile};
 use crate::guests::{crafted, install, listed, probe, probe_with};
 use crate::plugin_desk::PluginDesk;
 use airlock::plugins::{Bounds, Plugin, PluginEngine, Powers, Shelf, WorkspaceSide, digest_of};
@@ -56,20 +56,15 @@ async fn calls() -> Vec<Measure> {
         theirs.push(microseconds(begun));
     }
     let (ours, mut theirs) = (ours.split_off(WARM_UP), theirs.split_off(WARM_UP));
-    let (plain_median, plain_slow) = (at(&mut theirs, 50), at(&mut theirs, 99));
-    let ratios = ours.iter().map(|ours| ours / plain_median).collect();
-    let slow = at(&mut ours.clone(), 99) / plain_slow;
+    let mut slow = ours.clone();
+    slow.sort_by(f64::total_cmp);
+    theirs.sort_by(f64::total_cmp);
     vec![
-        Measure::told("plain wasmtime: fresh instance, call, drop", "µs", theirs),
-        Measure::told("a plugin's call: fresh instance, call, drop", "µs", ours),
-        Measure::new("the same, against plain wasmtime", "×", CALL_MAX, ratios),
-        Measure::new("the same, both at their 99th percentile", "×", SLOW_CALL_MAX, vec![slow]),
+        Measure::new("a plugin's call: fresh instance, call, drop", "µs", CALL_MAX, ours)
+            .against("plain wasmtime", percentile(&theirs, 50)),
+        Measure::new("the same, at the 99th percentile", "µs", SLOW_CALL_MAX, vec![percentile(&slow, 99)])
+            .against("plain wasmtime", percentile(&theirs, 99)),
     ]
-}
-
-fn at(samples: &mut [f64], percent: usize) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    samples[samples.len() * percent / 100]
 }
 
 async fn call(desk: &PluginDesk, plugin: &Plugin) -> f64 {

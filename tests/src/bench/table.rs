@@ -3,38 +3,45 @@
 use super::Measure;
 
 /// What stands above the table in the file that keeps it.
-pub const HEADING: &str = "# Airlock's numbers\n\nWritten by `cargo xtask bench`: the release build, on the machine that last ran it.\n\n";
+pub const HEADING: &str = "# Airlock's numbers\n\nWritten by `cargo xtask bench`: the release build, on the machine that last ran it. The median is what counts: by itself, or\nagainst what was measured in the same run.\n\n";
+
+const COLUMNS: [&str; 8] = ["what", "median", "99 %", "samples", "against", "ratio", "goal", ""];
+
+type Row = [String; COLUMNS.len()];
 
 /// The table, a line a measure.
 pub fn render(measures: &[Measure]) -> String {
-    let header = ["what", "goal (p50)", "p50", "p99", "samples", ""].map(str::to_owned);
-    let rule = ["---"; 6].map(str::to_owned);
-    let rows: Vec<[String; 6]> = [header, rule].into_iter().chain(measures.iter().map(row)).collect();
+    let rule = ["---"; COLUMNS.len()].map(str::to_owned);
+    let header = COLUMNS.map(str::to_owned);
+    let rows: Vec<Row> = [header, rule].into_iter().chain(measures.iter().map(row)).collect();
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 6] = std::array::from_fn(width);
-    let line = |row: &[String; 6]| {
+    let widths: [usize; COLUMNS.len()] = std::array::from_fn(width);
+    let line = |row: &Row| {
         let cells = row.iter().zip(widths).map(|(cell, width)| format!(" {cell:width$} |"));
         format!("|{}\n", cells.collect::<String>())
     };
     rows.iter().map(line).collect()
 }
 
-fn row(measure: &Measure) -> [String; 6] {
-    let digits = if measure.percentile(50) < 0.1 { 4 } else { 2 };
-    let number = |value: f64| format!("{value:.digits$} {}", measure.unit);
-    let verdict = match (measure.passed(), measure.goal) {
-        (false, _) => "FAIL",
-        (true, None) => "",
-        (true, Some(_)) => "pass",
-    };
+fn row(measure: &Measure) -> Row {
+    let in_unit = |value: f64| format!("{} {}", number(value), measure.unit);
+    let goal_unit = if measure.anchor.is_some() { "×" } else { measure.unit };
+    let anchor = measure.anchor.as_ref();
     [
         measure.what.to_owned(),
-        measure.goal.map_or_else(String::new, |goal| format!("≤ {goal} {}", measure.unit)),
-        number(measure.percentile(50)),
-        number(measure.percentile(99)),
+        in_unit(measure.percentile(50)),
+        in_unit(measure.percentile(99)),
         measure.samples.len().to_string(),
-        verdict.to_owned(),
+        anchor.map_or_else(String::new, |anchor| format!("{}: {}", anchor.what, in_unit(anchor.value))),
+        measure.ratio().map_or_else(String::new, |ratio| format!("{} ×", number(ratio))),
+        format!("≤ {} {goal_unit}", measure.goal),
+        if measure.passed() { "pass" } else { "FAIL" }.to_owned(),
     ]
+}
+
+fn number(value: f64) -> String {
+    let digits = if value.abs() < 0.1 { 4 } else { 2 };
+    format!("{value:.digits$}")
 }
 
 #[cfg(test)]
@@ -46,14 +53,14 @@ mod tests {
         let measures = [
             Measure::new("quick", "ms", 2.0, vec![1.0]),
             Measure::new("slow", "MB", 2.0, vec![3.25]),
-            Measure::told("there", "×", vec![0.0421]),
+            Measure::new("beside", "ms", 0.025, vec![2.0]).against("a peer", 100.0),
         ];
         let expected = "\
-| what  | goal (p50) | p50      | p99      | samples |      |
-| ---   | ---        | ---      | ---      | ---     | ---  |
-| quick | ≤ 2 ms     | 1.00 ms  | 1.00 ms  | 1       | pass |
-| slow  | ≤ 2 MB     | 3.25 MB  | 3.25 MB  | 1       | FAIL |
-| there |            | 0.0421 × | 0.0421 × | 1       |      |
+| what   | median  | 99 %    | samples | against           | ratio    | goal      |      |
+| ---    | ---     | ---     | ---     | ---               | ---      | ---       | ---  |
+| quick  | 1.00 ms | 1.00 ms | 1       |                   |          | ≤ 2 ms    | pass |
+| slow   | 3.25 MB | 3.25 MB | 1       |                   |          | ≤ 2 MB    | FAIL |
+| beside | 2.00 ms | 2.00 ms | 1       | a peer: 100.00 ms | 0.0200 × | ≤ 0.025 × | pass |
 ";
         assert_eq!(render(&measures), expected);
     }

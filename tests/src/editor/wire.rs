@@ -147,6 +147,11 @@ impl Wire {
         panic!("{missed} before {what} came\n{}", self.report());
     }
 
+    /// Waits until an unread message fits, however long that takes.
+    pub async fn arrived(&self, fits: impl Fn(&Value) -> bool) {
+        self.inbox.wait(|contents| contents.unread.iter().any(&fits).then_some(())).await;
+    }
+
     /// Answers requests of this method with this result, without the test.
     pub fn answer(&self, method: &str, result: Value) {
         self.inbox.with(|contents| contents.answers.insert(method.to_owned(), result));
@@ -168,6 +173,15 @@ impl Wire {
     /// No message needs to be read from now on.
     pub fn ignore_unread(&self) {
         self.inbox.with(|contents| contents.ignore_unread = true);
+    }
+
+    /// Takes every unread message that fits, without waiting for one.
+    pub fn take_all(&self, fits: impl Fn(&Value) -> bool) -> Vec<Value> {
+        self.inbox.with(|contents| {
+            let (taken, left) = contents.unread.drain(..).partition(|message| fits(message));
+            contents.unread = left;
+            Vec::from(taken)
+        })
     }
 
     /// What was received and not read so far.

@@ -34,7 +34,7 @@ mod validate;
 mod whole;
 
 pub use gate::Gate;
-pub use received::{Received, assert_append_only};
+pub use received::{Received, assert_append_only, extends};
 pub use reply::Reply;
 
 use models::Model;
@@ -182,6 +182,11 @@ impl ScriptedClaude {
     /// Every `POST /v1/messages` so far, those that were refused too.
     pub fn requests(&self) -> Vec<Received> {
         self.shared.with(|state| state.requests.clone())
+    }
+
+    /// Forgets what it heard so far, for a test that lasts long.
+    pub fn forget_requests(&self) {
+        self.shared.with(|state| state.requests.clear());
     }
 
     /// Those of one conversation: `marker` is in its first message.

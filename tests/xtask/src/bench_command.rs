@@ -1,20 +1,11 @@
 //! `cargo xtask bench`: the numbers that Airlock promises, measured on the release build.
 
-use crate::cargo;
-use anyhow::{Context, Result};
-use std::process::Command;
+use crate::{claude_code, components, release_program};
+use anyhow::Result;
 
 /// Measures everything; `true` when every goal is met.
 pub(crate) fn run() -> Result<bool> {
-    // Both at once, so that what they share is built once.
-    let build = ["build", "--release", "--quiet", "--workspace", "--bin", "bench", "--bin", "airlock"];
-    if !cargo().args(build).status()?.success() {
-        return Ok(false);
-    }
-    // We are `target/debug/xtask`.
-    let ourselves = std::env::current_exe()?;
-    let target = ourselves.ancestors().nth(2).context("a program is in the target folder")?;
-    let release = target.join("release");
-    let mut bench = Command::new(release.join("bench"));
-    Ok(bench.env("AIRLOCK_BIN", release.join("airlock")).status()?.success())
+    claude_code::set_up()?;
+    let Some(mut bench) = release_program("bench")? else { return Ok(false) };
+    Ok(bench.env("AIRLOCK_TEST_CACHE", components::cache()?).status()?.success())
 }

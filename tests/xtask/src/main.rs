@@ -1,18 +1,21 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! The project's own commands, a file each.
 #![allow(
     clippy::disallowed_methods,
     reason = "the walls are the server's; this runs on a developer's machine"
 )]
 
 mod bench_command;
+mod claude_code;
 mod components;
 mod fuzz_command;
 mod lab;
 mod neovim;
+mod soak_command;
 mod supply_chain;
 mod test_command;
 mod vscode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +44,15 @@ enum Command {
         /// Run only this one
         target: Option<String>,
     },
+    /// Keep one server busy with sessions, cancels and crashes, then see that nothing leaked and nothing was lost
+    Soak {
+        /// How long it is kept busy
+        #[arg(long, default_value_t = 20.0)]
+        minutes: f64,
+        /// Make the same choices again
+        #[arg(long)]
+        seed: Option<u64>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -49,6 +61,7 @@ fn main() -> ExitCode {
         Command::Test { filter } => test_command::run(filter.as_deref()),
         Command::Bench => bench_command::run(),
         Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
+        Command::Soak { minutes, seed } => soak_command::run(minutes, seed),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -67,6 +80,22 @@ fn repository() -> PathBuf {
         .nth(2)
         .expect("tests/xtask is two levels down")
         .to_owned()
+}
+
+/// Builds a program of the tests and Airlock itself for release, and gives the command that starts it.
+fn release_program(name: &str) -> anyhow::Result<Option<std::process::Command>> {
+    // Both at once, so that what they share is built once.
+    let build = ["build", "--release", "--quiet", "--workspace", "--bin", name, "--bin", "airlock"];
+    if !cargo().args(build).status()?.success() {
+        return Ok(None);
+    }
+    // We are `target/debug/xtask`.
+    let ourselves = std::env::current_exe()?;
+    let target = ourselves.ancestors().nth(2).context("a program is in the target folder")?;
+    let release = target.join("release");
+    let mut program = std::process::Command::new(release.join(name));
+    program.env("AIRLOCK_BIN", release.join("airlock"));
+    Ok(Some(program))
 }
 
 /// The cargo that runs us, so that every step uses the same toolchain.

@@ -61,7 +61,8 @@ fn npm_command(folder: &Path) -> Result<Command> {
     Ok(command)
 }
 
-fn npm() -> Result<()> {
+/// The package manager itself.
+pub(crate) fn npm() -> Result<()> {
     if run(Command::new("npm").arg("--version")).is_ok() {
         return Ok(());
     }
