@@ -1,9 +1,10 @@
-// Bundles the extension and the chat's page into dist/.
+// Bundles the extension and the chat's page into dist/, and tells in dist/modules.json whose modules are in them.
+import { writeFileSync } from "node:fs";
 import { context } from "esbuild";
 
 const watch = process.argv.includes("--watch");
 const minify = process.argv.includes("--minify");
-const common = { bundle: true, minify, sourcemap: minify ? false : "linked", logLevel: "warning", legalComments: "none" };
+const common = { bundle: true, minify, sourcemap: minify ? false : "linked", logLevel: "warning", legalComments: "none", metafile: true };
 
 const builds = [
   {
@@ -29,9 +30,15 @@ const builds = [
   },
 ];
 
+const modules = new Set();
 for (const options of builds) {
   const build = await context(options);
-  await build.rebuild();
+  const { metafile } = await build.rebuild();
+  for (const path of Object.keys(metafile.inputs)) {
+    const module = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path);
+    if (module) modules.add(module[1]);
+  }
   if (watch) await build.watch();
   else await build.dispose();
 }
+writeFileSync("dist/modules.json", `${JSON.stringify([...modules].sort(), null, 2)}\n`);

@@ -1,7 +1,7 @@
 //! `cargo xtask bench`: the numbers that Airlock promises, measured on the release build.
 
-use crate::cargo;
-use anyhow::{Context, Result};
+use crate::{cargo, target_folder};
+use anyhow::Result;
 use std::process::Command;
 
 /// Measures everything; `true` when every goal is met.
@@ -11,10 +11,7 @@ pub(crate) fn run() -> Result<bool> {
     if !cargo().args(build).status()?.success() {
         return Ok(false);
     }
-    // We are `target/debug/xtask`.
-    let ourselves = std::env::current_exe()?;
-    let target = ourselves.ancestors().nth(2).context("a program is in the target folder")?;
-    let release = target.join("release");
+    let release = target_folder()?.join("release");
     let mut bench = Command::new(release.join("bench"));
     Ok(bench.env("AIRLOCK_BIN", release.join("airlock")).status()?.success())
 }

@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `cargo xtask bench`.
+//! The project's own commands: `cargo xtask demo`, `test`, `bench` and `dist`.
 #![allow(
     clippy::disallowed_methods,
     reason = "the walls are the server's; this runs on a developer's machine"
@@ -6,11 +6,15 @@
 
 mod bench_command;
 mod components;
+mod demo_command;
+mod dist;
 mod lab;
 mod neovim;
+mod other_editors;
 mod test_command;
 mod vscode;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,6 +28,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Play the main job for real, without a key: a task in a real sandbox, reviewed and accepted in the terminal
+    Demo {
+        /// Answer the questions itself, as without a terminal
+        #[arg(long)]
+        unattended: bool,
+    },
     /// Set up what the tests need, then check format, lints and docs and run every test
     Test {
         /// Run only tests whose name contains this
@@ -31,13 +41,17 @@ enum Command {
     },
     /// Measure the release build against its goals; fails when one is missed
     Bench,
+    /// Make a release archive in target/dist, for machines without Rust
+    Dist,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Demo { unattended } => demo_command::run(unattended),
         Command::Test { filter } => test_command::run(filter.as_deref()),
         Command::Bench => bench_command::run(),
+        Command::Dist => dist::run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -58,6 +72,13 @@ fn repository() -> PathBuf {
         .to_owned()
 }
 
+/// Where cargo builds to.
+fn target_folder() -> anyhow::Result<PathBuf> {
+    // We are `target/debug/xtask`.
+    let ourselves = std::env::current_exe()?;
+    Ok(ourselves.ancestors().nth(2).context("a program is in the target folder")?.to_owned())
+}
+
 /// The cargo that runs us, so that every step uses the same toolchain.
 fn cargo() -> std::process::Command {
     let mut command = std::process::Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -69,4 +90,30 @@ fn cargo() -> std::process::Command {
         command.env_remove(name);
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_of_ours_that_a_document_names_exists() {
+        let commands = Arguments::command();
+        for name in
+            ["README.md", "CONTRIBUTING.md", "server/docs/architecture.md", "editors/vscode/README.md"]
+        {
+            let text = std::fs::read_to_string(repository().join(name)).expect(name);
+            let named = text.split("cargo xtask ").skip(1);
+            for word in
+                named.filter_map(|rest| rest.split(|letter: char| !letter.is_ascii_lowercase()).next())
+            {
+                assert!(commands.find_subcommand(word).is_some(), "{name} names `cargo xtask {word}`");
+            }
+        }
+        let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+        for first in ["cargo xtask demo", "cargo xtask test"] {
+            assert!(readme.contains(first), "the README begins with {first}");
+        }
+    }
 }
