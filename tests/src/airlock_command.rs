@@ -72,14 +72,18 @@ impl AirlockCommand {
 
     /// As words for somebody else to start: the program `env`, the whole environment, the binary, its arguments.
     pub fn words(&self) -> Vec<OsString> {
+        self.words_of([airlock_binary().into()].into_iter().chain(self.arguments.iter().cloned()))
+    }
+
+    /// The same for another program, which has this environment.
+    pub fn words_of(&self, program: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["env".into(), "-i".into()];
         words.extend(self.environment.iter().map(|(name, value)| {
             let mut word = OsString::from(format!("{name}="));
             word.push(value);
             word
         }));
-        words.push(airlock_binary().into());
-        words.extend(self.arguments.iter().cloned());
+        words.extend(program);
         words
     }
 }

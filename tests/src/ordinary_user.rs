@@ -19,6 +19,13 @@ pub struct OrdinaryUser {
 /// A home in which the user's podman was used.
 pub struct UserHome(Home);
 
+impl UserHome {
+    /// This one; what their podman keeps running for it ends when this is dropped.
+    pub fn new(home: Home) -> Self {
+        Self(home)
+    }
+}
+
 impl std::ops::Deref for UserHome {
     type Target = Home;
 

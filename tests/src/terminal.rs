@@ -2,7 +2,8 @@
 
 use crate::airlock_command::AirlockCommand;
 use crate::deadline::DEADLINE;
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -20,7 +21,7 @@ echo $? > "$status.new"; mv "$status.new" "$status"
 cat
 "#;
 
-/// A terminal in which Airlock runs. Its tmux server is gone when it is dropped.
+/// A terminal in which a program runs. Its tmux server is gone when it is dropped.
 pub struct Terminal {
     /// The socket's folder.
     folder: TempDir,
@@ -29,11 +30,16 @@ pub struct Terminal {
 impl Terminal {
     /// Starts Airlock in a terminal of 100 columns and 40 lines.
     pub fn start(command: &AirlockCommand) -> Self {
+        Self::start_program(&command.words(), &command.home().workspace())
+    }
+
+    /// Starts any program in such a terminal, in a folder.
+    pub fn start_program(words: &[OsString], folder: &Path) -> Self {
         let terminal = Self { folder: TempDir::with_prefix("airlock-tmux-").expect("a temporary directory") };
         let mut tmux = terminal.tmux();
         tmux.args(["-f", "/dev/null", "-u", "new-session", "-d", "-x", "100", "-y", "40", "-c"]);
-        tmux.arg(command.home().workspace()).args(["--", "sh", "-c", AROUND, "sh"]);
-        tmux.args([terminal.id_file(), terminal.status_file()]).args(command.words());
+        tmux.arg(folder).args(["--", "sh", "-c", AROUND, "sh"]);
+        tmux.args([terminal.id_file(), terminal.status_file()]).args(words);
         run(&mut tmux);
         terminal
     }
@@ -70,6 +76,19 @@ impl Terminal {
         let output = run(self.tmux().args(["capture-pane", "-p", "-t", ":0.0"]));
         let screen = String::from_utf8(output.stdout).expect("a screen of UTF-8");
         screen.trim_end().to_owned()
+    }
+
+    /// What was on the screen from the beginning on, what has scrolled away included. A line that the terminal broke is
+    /// one line again.
+    pub fn everything(&self) -> String {
+        let output = run(self.tmux().args(["capture-pane", "-p", "-J", "-S", "-", "-t", ":0.0"]));
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+
+    /// Whether the program has ended.
+    pub fn has_ended(&self) -> bool {
+        self.status_file().exists()
     }
 
     /// The styles on the screen, as the sequences that set them.
@@ -116,7 +135,7 @@ impl Terminal {
             if let Ok(status) = std::fs::read_to_string(self.status_file()) {
                 return status.trim().parse().expect("a number");
             }
-            assert!(since.elapsed() < DEADLINE, "airlock does not end\n{}", self.screen());
+            assert!(since.elapsed() < DEADLINE, "the program does not end\n{}", self.screen());
             tokio::time::sleep(POLL).await;
         }
     }

@@ -8,6 +8,9 @@ use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
+/// LSP's answer to a request that a client does not know.
+const METHOD_NOT_FOUND: i64 = -32601;
+
 /// A plain editor with one document open.
 async fn plain(claude: &ScriptedClaude, home: &Home) -> Editor {
     let editor = Editor::ready(EditorOptions::new(claude).home(home).without_extension()).await;
@@ -146,16 +149,23 @@ async fn permission_is_asked_with_a_message_and_its_buttons() {
 #[tokio::test]
 async fn an_editor_that_opens_no_documents_is_told_the_answer_and_its_place() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
-    claude.push("Remove it.");
-    let options = EditorOptions::new(&claude).home(&home).without_extension();
-    let editor = Editor::ready(options.capabilities(|it| it["window"] = json!({}))).await;
-    run(&editor, "airlock.fix", argument(&home)).await;
-    let message = editor.next_notification("window/showMessage").await;
-    let text = message["message"].as_str().unwrap();
-    assert!(text.starts_with("Airlock: Remove it.\n\n["), "{text}");
-    let file = text.split('[').nth(1).unwrap().trim_end_matches(']');
-    assert_eq!(std::fs::read_to_string(file).unwrap(), "Remove it.\n");
-    editor.shutdown().await;
+    // It says that it cannot; or it says nothing, and is asked.
+    for window in [json!({"showDocument": {"support": false}}), json!({})] {
+        claude.push("Remove it.");
+        let says_so = window["showDocument"].is_object();
+        let options = EditorOptions::new(&claude).home(&home).without_extension();
+        let editor = Editor::ready(options.capabilities(|it| it["window"] = window)).await;
+        run(&editor, "airlock.fix", argument(&home)).await;
+        if !says_so {
+            editor.next_server_request("window/showDocument").await.refuse(METHOD_NOT_FOUND, "unknown");
+        }
+        let message = editor.next_notification("window/showMessage").await;
+        let text = message["message"].as_str().unwrap();
+        assert!(text.starts_with("Airlock: Remove it.\n\n["), "{text}");
+        let file = text.split('[').nth(1).unwrap().trim_end_matches(']');
+        assert_eq!(std::fs::read_to_string(file).unwrap(), "Remove it.\n");
+        editor.shutdown().await;
+    }
     claude.finish();
 }
 
@@ -280,9 +290,60 @@ async fn what_the_agent_changed_is_offered_shown_and_accepted() {
     let reject = json!({"command": "airlock.reject", "arguments": [{"paths": ["b.txt"]}]});
     let outcome = editor.expect("workspace/executeCommand", reject).await;
     assert_eq!(outcome["done"], json!(["b.txt"]));
+    assert_eq!(editor.next_notification("window/showMessage").await["message"], "Airlock: discarded: b.txt");
     let accept = json!({"command": "airlock.accept"});
     assert_eq!(editor.expect("workspace/executeCommand", accept).await["done"], json!(["c.txt"]));
+    assert_eq!(editor.next_notification("window/showMessage").await["message"], "Airlock: accepted: c.txt");
     assert_eq!(std::fs::read_to_string(home.workspace().join("b.txt")).unwrap(), "new\n");
     editor.shutdown().await;
     claude.finish();
+}
+
+#[tokio::test]
+async fn an_editor_that_cannot_ask_is_given_a_document_for_the_question_and_told_how_to_accept() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    home.write("b.txt", "old\n");
+    claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo new > b.txt"}))).push("Changed.");
+    let options = EditorOptions::new(&claude).home(&home).without_extension().with_sandbox();
+    let editor = Editor::ready(options).await;
+    for method in ["$/progress", "window/logMessage"] {
+        editor.ignore(method);
+    }
+    editor.open(&home.file_uri("a.rs"), "fn unsaved() {}\n");
+    run(&editor, "airlock.ask", argument(&home)).await;
+    let unknown = |request: ServerRequest| request.refuse(METHOD_NOT_FOUND, "unknown");
+    unknown(editor.next_server_request("window/showMessageRequest").await);
+    let shown = editor.next_server_request("window/showDocument").await;
+    let uri = shown.params["uri"].as_str().unwrap().to_owned();
+    shown.respond(json!({"success": true}));
+    editor.open(&uri, "Change b.txt.\n");
+    editor.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
+    editor.next_server_request("window/showDocument").await.respond(json!({"success": true}));
+    unknown(editor.next_server_request("window/showMessageRequest").await);
+    let told = editor.next_notification("window/showMessage").await;
+    let told = told["message"].as_str().unwrap();
+    assert!(told.starts_with("Airlock changed one file.") && told.contains("airlock.accept"), "{told}");
+    let accept = json!({"command": "airlock.accept"});
+    assert_eq!(editor.expect("workspace/executeCommand", accept).await["done"], json!(["b.txt"]));
+    assert_eq!(editor.next_notification("window/showMessage").await["message"], "Airlock: accepted: b.txt");
+    assert_eq!(std::fs::read_to_string(home.workspace().join("b.txt")).unwrap(), "new\n");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn an_editor_that_cannot_ask_for_permission_says_no_and_says_so() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let same = |id| Reply::calls(id, "bash", json!({"command": "ls"}));
+    claude.replies(["toolu_1", "toolu_2", "toolu_3"].map(same));
+    let editor = plain(&claude, &home).await;
+    for method in ["window/showDocument", "window/logMessage"] {
+        editor.ignore(method);
+    }
+    run(&editor, "airlock.fix", argument(&home)).await;
+    editor.next_server_request("window/showMessageRequest").await.refuse(METHOD_NOT_FOUND, "unknown");
+    let told = editor.next_notification("window/showMessage").await;
+    assert!(told["message"].as_str().unwrap().contains("the answer to this was no"), "{told}");
+    assert_eq!(told["type"], 2);
+    editor.shutdown().await;
 }

@@ -1,5 +1,7 @@
 //! Random trees, random work of the agent, random accepts and rejects: the workspace and what is pending are always
 //! those of a model that is too simple to be wrong.
+//!
+//! Long because model, world and comparison are read together or not at all.
 
 use airlock::config::IsolationWish;
 use airlock::environment::Environment;

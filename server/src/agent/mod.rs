@@ -13,6 +13,7 @@ mod prompt;
 mod replay;
 mod review;
 mod session;
+mod session_state;
 mod system_prompt;
 pub mod turn;
 mod turn_task;

@@ -93,15 +93,15 @@ async fn apply(
     let changed = documents.changed();
     let deadline = Duration::from_millis(LSP_CLIENT_ANSWER_MAX_MS);
     match tokio::time::timeout(deadline, question::ask::<ApplyWorkspaceEdit>(client, params)).await {
-        Ok(Some(answer)) if answer.applied => {
+        Ok(Ok(answer)) if answer.applied => {
             documents.newer_than(changed, uri.as_str(), document.revision).await;
             Edited::Done
         }
-        Ok(Some(answer)) => {
+        Ok(Ok(answer)) => {
             let why = answer.failure_reason.unwrap_or_else(|| "it was changed meanwhile".to_owned());
             Edited::Refused(format!("the editor did not make the edit: {why}. Look at it again"))
         }
-        Ok(None) => {
+        Ok(Err(_)) => {
             Edited::Refused("the editor cannot make edits, so close the file and try again".to_owned())
         }
         Err(_) => Edited::Refused("the editor did not answer: see whether it made the edit".to_owned()),

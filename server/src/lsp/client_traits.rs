@@ -11,7 +11,8 @@ pub(super) struct ClientTraits {
     /// It knows the `airlock/*` messages.
     pub(super) extension: Option<ClientExtension>,
     pub(super) encoding: PositionEncoding,
-    pub(super) shows_documents: bool,
+    /// It does not say that it cannot. Helix 25.01 says nothing, and can; who cannot answers that there is no such method.
+    pub(super) may_show_documents: bool,
     pub(super) shows_progress: bool,
     /// It takes code actions, not only commands.
     pub(super) code_action_literals: bool,
@@ -26,9 +27,9 @@ impl ClientTraits {
         Self {
             extension: extension(capabilities),
             encoding: PositionEncoding::negotiate(capabilities),
-            shows_documents: window
+            may_show_documents: window
                 .and_then(|window| window.show_document.as_ref())
-                .is_some_and(|show| show.support),
+                .is_none_or(|show| show.support),
             shows_progress: window.and_then(|window| window.work_done_progress).unwrap_or(false),
             code_action_literals: code_action
                 .is_some_and(|action| action.code_action_literal_support.is_some()),

@@ -2,9 +2,10 @@
 //! of one's own is written in a document and asked when it is saved.
 
 use super::methods::context;
+use super::plain_review;
 use super::protocol::{AskArgument, Context, TurnBegun};
+use super::question::{self, NoAnswer};
 use super::server::Shared;
-use super::{plain_review, question};
 use crate::agent::update::{NoticeLevel, StopReason, Update};
 use crate::agent::{Prompt, Session};
 use crate::limits::{LSP_CLIENT_ANSWER_MAX_MS, PROMPT_MAX_BYTES};
@@ -48,17 +49,19 @@ impl PlainView {
                     self.message(NoticeLevel::Info, "stopped").await;
                 }
                 let answer = std::mem::take(&mut self.answer);
-                if !answer.trim().is_empty() {
-                    self.show_answer(answer.trim()).await;
-                }
-                if self.files > 0 {
-                    // On its own: a message may stand there for hours.
-                    tokio::spawn(plain_review::offer(
-                        Arc::clone(&self.shared),
-                        Arc::clone(&self.session),
-                        self.files,
-                    ));
-                }
+                let kept = self.keep_answer(answer.trim()).await;
+                // On its own: an editor may take its time to open a document, and a message may stand there for hours.
+                // One after the other: a document that opens takes the keyboard from a question.
+                let (shared, session, files) =
+                    (Arc::clone(&self.shared), Arc::clone(&self.session), self.files);
+                tokio::spawn(async move {
+                    if let Some(path) = kept {
+                        show_document(&shared, &path, answer.trim()).await;
+                    }
+                    if files > 0 {
+                        plain_review::offer(shared, session, files).await;
+                    }
+                });
             }
             _ => {}
         }
@@ -73,20 +76,21 @@ impl PlainView {
         self.shared.client.show_message(kind, format!("Airlock: {text}")).await;
     }
 
-    async fn show_answer(&self, answer: &str) {
+    /// Appends to the document with the answers of the session; gives it if there is something new in it.
+    async fn keep_answer(&self, answer: &str) -> Option<PathBuf> {
+        if answer.is_empty() {
+            return None;
+        }
         let folder = self.shared.agent.environment().state_dir.join("answers");
         let path = folder.join(format!("{}.md", self.session.id()));
         let before = storage::read_text(&path, PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default();
         let separator = if before.is_empty() { "" } else { "\n---\n\n" };
         let text = format!("{before}{separator}{answer}\n");
         match storage::replace(&path, text.as_bytes()) {
-            Ok(()) => {
-                // On its own: an editor that takes its time does not hold up what comes next.
-                let (shared, answer) = (Arc::clone(&self.shared), answer.to_owned());
-                tokio::spawn(async move { show_document(&shared, &path, &answer).await });
-            }
+            Ok(()) => Some(path),
             Err(error) => {
-                self.message(NoticeLevel::Error, &format!("{error}: the answer was: {answer}")).await
+                self.message(NoticeLevel::Error, &format!("{error}: the answer was: {answer}")).await;
+                None
             }
         }
     }
@@ -95,11 +99,11 @@ impl PlainView {
 /// Opens a document in the editor; one that cannot is told where it is.
 pub(super) async fn show_document(shared: &Shared, path: &Path, gist: &str) {
     let mut shown = false;
-    if let (true, Some(uri)) = (shared.traits().shows_documents, Uri::from_file_path(path)) {
+    if let (true, Some(uri)) = (shared.traits().may_show_documents, Uri::from_file_path(path)) {
         let params = ShowDocumentParams { uri, external: None, take_focus: Some(true), selection: None };
         let deadline = Duration::from_millis(LSP_CLIENT_ANSWER_MAX_MS);
         let asked = question::ask::<ShowDocument>(&shared.client, params);
-        shown = matches!(tokio::time::timeout(deadline, asked).await, Ok(Some(answer)) if answer.success);
+        shown = matches!(tokio::time::timeout(deadline, asked).await, Ok(Ok(answer)) if answer.success);
     }
     if !shown {
         let beginning: String = gist.chars().take(300).collect();
@@ -128,8 +132,11 @@ pub(super) async fn ask_what(shared: &Arc<Shared>, argument: AskArgument) {
     };
     let asked = question::ask::<ShowMessageRequest>(&shared.client, params);
     let deadline = Duration::from_secs(shared.agent.settings().permission_timeout_s);
-    let Ok(Some(Some(chosen))) = tokio::time::timeout(deadline, asked).await else {
-        return;
+    let chosen = match tokio::time::timeout(deadline, asked).await {
+        Ok(Ok(Some(chosen))) => chosen,
+        // An editor without such messages still has documents.
+        Ok(Err(NoAnswer::Unknown)) => return open_question(shared, argument).await,
+        _ => return,
     };
     match choices.iter().find(|(title, _)| *title == chosen.title) {
         Some((OWN, _)) => open_question(shared, argument).await,

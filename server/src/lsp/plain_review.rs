@@ -1,7 +1,8 @@
 //! Review in editors that know nothing of the extension: a message with the choices, and a document with the changes.
 
 use super::plain::show_document;
-use super::question;
+use super::protocol::Reviewed;
+use super::question::{self, NoAnswer};
 use super::server::Shared;
 use crate::agent::Session;
 use crate::review::{Outcome, Selection};
@@ -20,10 +21,14 @@ const DISCARD: &str = "Discard";
 pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usize) {
     let what = if files == 1 { "one file".to_owned() } else { format!("{files} files") };
     let mut choices = vec![ACCEPT, REVIEW, DISCARD];
+    let message = format!("Airlock changed {what}. Your own files are as they were.");
     loop {
-        match ask(&shared, &format!("Airlock changed {what}. Your own files are as they were."), &choices)
-            .await
-        {
+        let chosen = match ask(&shared, &message, &choices).await {
+            Ok(chosen) => chosen,
+            Err(NoAnswer::Unknown) => return say_how(&shared, &message).await,
+            Err(NoAnswer::Failed) => return,
+        };
+        match chosen {
             Some(title) if title == ACCEPT => {
                 let accepted = session.accept_changes(&Selection::default()).await;
                 return tell(&shared, "accepted", accepted).await;
@@ -41,7 +46,15 @@ pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usi
     }
 }
 
-async fn ask(shared: &Shared, message: &str, choices: &[&str]) -> Option<String> {
+/// For an editor that cannot ask: what the user can do by themselves.
+async fn say_how(shared: &Shared, message: &str) {
+    let how = "`airlock review` in a terminal goes through it, the commands airlock.accept and airlock.reject take or \
+               discard all of it";
+    shared.client.show_message(MessageType::INFO, format!("{message} {how}")).await;
+}
+
+/// What was chosen, if anything.
+async fn ask(shared: &Shared, message: &str, choices: &[&str]) -> Result<Option<String>, NoAnswer> {
     let action =
         |title: &&str| MessageActionItem { title: (*title).to_owned(), properties: Default::default() };
     let params = ShowMessageRequestParams {
@@ -51,7 +64,8 @@ async fn ask(shared: &Shared, message: &str, choices: &[&str]) -> Option<String>
     };
     let deadline = Duration::from_secs(shared.agent.settings().permission_timeout_s);
     let asked = question::ask::<ShowMessageRequest>(&shared.client, params);
-    Some(tokio::time::timeout(deadline, asked).await.ok()???.title)
+    let answer = tokio::time::timeout(deadline, asked).await.map_err(|_| NoAnswer::Failed)??;
+    Ok(answer.map(|chosen| chosen.title))
 }
 
 /// Opens the changes as a document.
@@ -77,6 +91,20 @@ async fn show_changes(shared: &Shared, session: &Session) {
             shared.client.show_message(MessageType::ERROR, message).await;
         }
     }
+}
+
+/// What became of `airlock.accept` or `airlock.reject`: an editor shows nothing of what a command answers.
+pub(super) async fn tell_all(shared: &Shared, command: &str, reviewed: &Reviewed) {
+    let done = if command == "airlock.accept" { "accepted" } else { "discarded" };
+    let mut text = match &reviewed.done[..] {
+        [] => format!("nothing was {done}"),
+        paths => format!("{done}: {}", paths.join(", ")),
+    };
+    for failed in &reviewed.failed {
+        let _ = write!(text, "; not {}: {}", failed.path, failed.why);
+    }
+    let kind = if reviewed.failed.is_empty() { MessageType::INFO } else { MessageType::WARNING };
+    shared.client.show_message(kind, format!("Airlock: {text}")).await;
 }
 
 async fn tell(shared: &Shared, done: &str, outcome: Result<Outcome, String>) {

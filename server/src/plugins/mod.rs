@@ -9,7 +9,7 @@
 //! | the world of a case of `airlock plugin test` | `rehearsal` |
 //! | what the user granted | `grants` |
 //! | the plugins of a session, fresh before each prompt | `place`, `plugin`, `slot`, `shelf` |
-//! | their tools and slash commands for the agent | `tool`, `command` |
+//! | their tools and slash commands for the agent | `tool`, `shelf` |
 //!
 //! Architecture invariant: no plugin opens a file, a socket or the environment. A workspace's own are read only through a
 //! proof of trust. Whatever a plugin does, the server goes on and the next call works.

@@ -163,7 +163,7 @@ impl SandboxSlot {
 
     /// Ends the sandbox and says why; the next that is asked for is a fresh one.
     pub async fn restart(&self, why: &str) -> Result<(), SandboxError> {
-        if self.end().await? {
+        if end(&mut *self.current.lock().await).await? {
             self.lost_one.store(true, Ordering::Relaxed);
         }
         (self.tell)(SandboxNews::Stopped(why.to_owned()));
@@ -173,21 +173,22 @@ impl SandboxSlot {
     /// Ends the sandbox for good. It is gone when this returns, with all but what it changed.
     pub async fn stop(&self) {
         self.is_over.store(true, Ordering::Relaxed);
-        match (self.end().await, &self.plan) {
+        // Held until all is tidy: who ends a session that is being ended finds nothing left to do.
+        let mut current = self.current.lock().await;
+        match (end(&mut current).await, &self.plan) {
             (Err(error), _) => tracing::warn!(%error, "the sandbox did not end"),
             (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id),
             (Ok(_), Err(_)) => {}
         }
     }
+}
 
-    /// Whether there was one to end.
-    async fn end(&self) -> Result<bool, SandboxError> {
-        let mut current = self.current.lock().await;
-        if let Some(sandbox) = &*current {
-            sandbox.stop().await?;
-        }
-        Ok(current.take().is_some())
+/// Whether there was one to end.
+async fn end(current: &mut Option<Arc<Sandbox>>) -> Result<bool, SandboxError> {
+    if let Some(sandbox) = &*current {
+        sandbox.stop().await?;
     }
+    Ok(current.take().is_some())
 }
 
 /// Tells the user that a sandbox has ended by itself, unless that is known.

@@ -1,4 +1,6 @@
 //! The disk as the kernel asks for it.
+//!
+//! Long because it is one trait, a method for each thing that the kernel may ask.
 
 use super::tree::{Kind, Names, Node, Number, ROOT, Tree};
 use super::{Shared, lock};

@@ -1,9 +1,10 @@
 //! What the tests need and a new machine lacks. Each component goes to a cache outside the repository
 //! and is used again where it is there already.
 
-use crate::{cargo, lab, neovim, supply_chain, vscode};
+use crate::{cargo, lab, neovim, other_editors, supply_chain, vscode};
 use anyhow::{Context, Result, bail};
 use etcetera::BaseStrategy;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -12,6 +13,10 @@ const ANTHROPIC_SDK: &str = "anthropic==2.8.0";
 
 /// What makes components of Python; `airlock plugin build` names the same version.
 const COMPONENTIZE_PY: &str = "componentize-py==0.25.1";
+
+/// Podman's packages.
+const PODMAN: [&str; 8] =
+    ["podman", "crun", "runc", "conmon", "uidmap", "passwd", "fuse-overlayfs", "slirp4netns"];
 
 /// Where components are kept. The tests look in the same place.
 pub(crate) fn cache() -> Result<PathBuf> {
@@ -29,8 +34,28 @@ pub(crate) fn set_up() -> Result<()> {
     podman()?;
     supply_chain::set_up()?;
     neovim::set_up()?;
+    other_editors::set_up()?;
     vscode::set_up()?;
     lab::set_up()
+}
+
+/// Installs what is missing of the little that the demo needs: any podman that can start containers, and the terminal
+/// that it uses where there is none.
+pub(crate) fn set_up_for_demo() -> Result<()> {
+    rust_targets()?;
+    tmux()?;
+    let (runs, root) = (is_there("runc") || is_there("crun"), is_root());
+    if is_there("podman") && runs && (root || maps_ids()) { Ok(()) } else { apt(&PODMAN) }
+}
+
+/// Installs what is missing of what a release is made with.
+pub(crate) fn set_up_for_dist() -> Result<()> {
+    rust_targets()?;
+    git()?;
+    if !is_there("objdump") {
+        apt(&["binutils"])?;
+    }
+    vscode::set_up_to_package()
 }
 
 /// What the guest and plugins are compiled for. `rust-toolchain.toml` names them too, but rustup may be told not to
@@ -56,12 +81,23 @@ fn git() -> Result<()> {
 
 /// Podman, the runtimes that it starts containers with, and what a user without root needs.
 fn podman() -> Result<()> {
-    let there = |program: &str| run(Command::new(program).arg("--version")).is_ok();
-    let maps_ids = PathBuf::from("/usr/bin/newuidmap").exists();
-    if there("podman") && there("runc") && there("crun") && there("fuse-overlayfs") && maps_ids {
+    if ["podman", "runc", "crun", "fuse-overlayfs"].into_iter().all(is_there) && maps_ids() {
         return Ok(());
     }
-    apt(&["podman", "crun", "runc", "conmon", "uidmap", "passwd", "fuse-overlayfs", "slirp4netns"])
+    apt(&PODMAN)
+}
+
+fn is_there(program: &str) -> bool {
+    run(Command::new(program).arg("--version").stderr(Stdio::null())).is_ok()
+}
+
+/// Whether a user without root can have ids beneath theirs, as their podman needs.
+fn maps_ids() -> bool {
+    PathBuf::from("/usr/bin/newuidmap").exists()
+}
+
+fn is_root() -> bool {
+    std::fs::metadata("/proc/self").is_ok_and(|ourselves| ourselves.uid() == 0)
 }
 
 /// The terminal that `airlock chat` is tried in.
@@ -113,18 +149,26 @@ pub(crate) fn cargo_program(name: &str, version: &str) -> Result<PathBuf> {
     Ok(program)
 }
 
-/// Installs Debian packages; a machine without apt or root is told what to install instead.
+/// Installs Debian packages, with sudo where we are not root; a machine without apt is told what to install instead.
 pub(crate) fn apt(packages: &[&str]) -> Result<()> {
-    let install = || -> Result<()> {
-        run(Command::new("apt-get").args(["update", "-qq"]))?;
-        run(Command::new("apt-get")
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .args(["install", "-y", "-qq", "--no-install-recommends"])
-            .args(packages))
+    let list = packages.join(" ");
+    eprintln!("installing {list}");
+    let as_root = |words: &[&str]| {
+        let mut words: Vec<&str> = words.to_vec();
+        if !is_root() {
+            words.insert(0, "--preserve-env=DEBIAN_FRONTEND");
+            words.insert(0, "sudo");
+        }
+        let mut command = Command::new(words[0]);
+        command.env("DEBIAN_FRONTEND", "noninteractive").args(&words[1..]);
+        command
     };
-    install().with_context(|| {
-        format!("the tests need these packages, please install them: {}", packages.join(" "))
-    })
+    let install = || -> Result<()> {
+        run(&mut as_root(&["apt-get", "update", "-qq"]))?;
+        let install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends"];
+        run(as_root(&install).args(packages))
+    };
+    install().with_context(|| format!("these packages are needed, please install them: {list}"))
 }
 
 /// Runs a command to its end; it fails when the command does.

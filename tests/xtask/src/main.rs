@@ -7,9 +7,12 @@
 mod bench_command;
 mod claude_code;
 mod components;
+mod demo_command;
+mod dist;
 mod fuzz_command;
 mod lab;
 mod neovim;
+mod other_editors;
 mod soak_command;
 mod supply_chain;
 mod test_command;
@@ -29,6 +32,12 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Play the main job for real, without a key: a task in a real sandbox, reviewed and accepted in the terminal
+    Demo {
+        /// Answer the questions itself, as without a terminal
+        #[arg(long)]
+        unattended: bool,
+    },
     /// Set up what the tests need, then check format, lints and docs and run every test
     Test {
         /// Run only tests whose name contains this
@@ -53,15 +62,19 @@ enum Command {
         #[arg(long)]
         seed: Option<u64>,
     },
+    /// Make a release archive in target/dist, for machines without Rust
+    Dist,
 }
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
+        Command::Demo { unattended } => demo_command::run(unattended),
         Command::Test { filter } => test_command::run(filter.as_deref()),
         Command::Bench => bench_command::run(),
         Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
         Command::Soak { minutes, seed } => soak_command::run(minutes, seed),
+        Command::Dist => dist::run(),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
@@ -89,13 +102,17 @@ fn release_program(name: &str) -> anyhow::Result<Option<std::process::Command>> 
     if !cargo().args(build).status()?.success() {
         return Ok(None);
     }
-    // We are `target/debug/xtask`.
-    let ourselves = std::env::current_exe()?;
-    let target = ourselves.ancestors().nth(2).context("a program is in the target folder")?;
-    let release = target.join("release");
+    let release = target_folder()?.join("release");
     let mut program = std::process::Command::new(release.join(name));
     program.env("AIRLOCK_BIN", release.join("airlock"));
     Ok(Some(program))
+}
+
+/// Where cargo builds to.
+fn target_folder() -> anyhow::Result<PathBuf> {
+    // We are `target/debug/xtask`.
+    let ourselves = std::env::current_exe()?;
+    Ok(ourselves.ancestors().nth(2).context("a program is in the target folder")?.to_owned())
 }
 
 /// The cargo that runs us, so that every step uses the same toolchain.
@@ -114,4 +131,30 @@ fn in_repository(program: &Path) -> std::process::Command {
         command.env_remove(name);
     }
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn every_command_of_ours_that_a_document_names_exists() {
+        let commands = Arguments::command();
+        for name in
+            ["README.md", "CONTRIBUTING.md", "server/docs/architecture.md", "editors/vscode/README.md"]
+        {
+            let text = std::fs::read_to_string(repository().join(name)).expect(name);
+            let named = text.split("cargo xtask ").skip(1);
+            for word in
+                named.filter_map(|rest| rest.split(|letter: char| !letter.is_ascii_lowercase()).next())
+            {
+                assert!(commands.find_subcommand(word).is_some(), "{name} names `cargo xtask {word}`");
+            }
+        }
+        let readme = std::fs::read_to_string(repository().join("README.md")).expect("a README");
+        for first in ["cargo xtask demo", "cargo xtask test"] {
+            assert!(readme.contains(first), "the README begins with {first}");
+        }
+    }
 }

@@ -27,18 +27,28 @@ pub(crate) fn set_up() -> Result<()> {
         return Ok(());
     }
     eprintln!("setting up Neovim in {}", neovim.folder().display());
+    neovim.make(|folder| {
+        let root = folder.join("root");
+        unpack(&root, "neovim")?;
+        check(&root)
+    })
+}
+
+/// Unpacks packages of the suite, and what they need.
+pub(crate) fn unpack(root: &Path, packages: &str) -> Result<()> {
     if run(Command::new("mmdebstrap").arg("--version")).is_err() {
         apt(&["mmdebstrap"])?;
     }
-    neovim.make(|folder| unpack(&folder.join("root")))
-}
-
-fn unpack(root: &Path) -> Result<()> {
     run(Command::new("mmdebstrap")
-        .args(["--quiet", "--variant=extract", "--include=neovim", SUITE])
+        .args(["--quiet", "--variant=extract", SUITE])
+        .arg(format!("--include={packages}"))
         .arg(root)
         .arg(mirror::configured()?))
-    .context("Neovim cannot be unpacked; it takes root's rights to do so")?;
+    .with_context(|| format!("{packages} cannot be unpacked; it takes root's rights to do so"))?;
+    Ok(())
+}
+
+fn check(root: &Path) -> Result<()> {
     let version = run(Command::new(root.join("usr/lib64/ld-linux-x86-64.so.2"))
         .arg("--library-path")
         .arg(root.join("usr/lib/x86_64-linux-gnu"))

@@ -19,6 +19,19 @@ pub(crate) fn set_up() -> Result<()> {
     extension_modules()
 }
 
+/// Installs what is missing of what the extension is packaged with.
+pub(crate) fn set_up_to_package() -> Result<()> {
+    npm()?;
+    extension_modules()
+}
+
+/// Makes the `.vsix` with this server in it.
+pub(crate) fn package(server: &Path, out: &Path) -> Result<()> {
+    let mut command = npm_in_extension()?;
+    command.args(["run", "--silent", "package", "--", "--server"]).arg(server).arg("--out").arg(out);
+    run(&mut command).context("the VS Code extension cannot be packaged")
+}
+
 /// The extension's own checks, each as its name and its command.
 pub(crate) fn checks() -> Result<Vec<(&'static str, Command)>> {
     let named = [("VS Code types", "types"), ("VS Code lints", "lint"), ("VS Code unit tests", "test")];

@@ -1,9 +1,10 @@
 //! `workspace/executeCommand`: what a code action starts.
 
-use crate::lsp::plain;
 use crate::lsp::protocol::{AskArgument, ReviewArgument};
 use crate::lsp::server::{Shared, failed};
 use crate::lsp::translate;
+use crate::lsp::transport::answered;
+use crate::lsp::{plain, plain_review};
 use crate::review::Selection;
 use serde::Deserialize;
 use serde_json::json;
@@ -36,13 +37,19 @@ pub(in crate::lsp) async fn run(
         Error::invalid_params(format!("{} takes {{uri, range?, …}}: {error}", params.command))
     })?;
     let Some(words) = argument.prompt.clone().or(words.map(str::to_owned)) else {
-        let shared = Arc::clone(shared);
-        tokio::spawn(async move { plain::ask_what(&shared, argument).await });
+        let (shared, answered) = (Arc::clone(shared), answered());
+        tokio::spawn(async move {
+            answered.cancelled().await;
+            plain::ask_what(&shared, argument).await;
+        });
         return Ok(None);
     };
     if shared.traits().extension.is_none() {
-        let shared = Arc::clone(shared);
-        tokio::spawn(async move { plain::begin(&shared, &argument, words).await });
+        let (shared, answered) = (Arc::clone(shared), answered());
+        tokio::spawn(async move {
+            answered.cancelled().await;
+            plain::begin(&shared, &argument, words).await;
+        });
         return Ok(None);
     }
     let begun = plain::ask(shared, &argument, words).await?;
@@ -72,5 +79,9 @@ async fn review(shared: &Arc<Shared>, params: &ExecuteCommandParams) -> Result<L
     } else {
         session.reject_changes(&selection).await
     };
-    Ok(json!(translate::reviewed(reviewed.map_err(failed)?)))
+    let reviewed = translate::reviewed(reviewed.map_err(failed)?);
+    if shared.traits().extension.is_none() {
+        plain_review::tell_all(shared, &params.command, &reviewed).await;
+    }
+    Ok(json!(reviewed))
 }

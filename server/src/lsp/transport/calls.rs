@@ -19,6 +19,7 @@ use futures::future::{BoxFuture, ready};
 use tokio::sync::mpsc::{self, error::TrySendError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
+use tokio_util::sync::{CancellationToken, DropGuard};
 use tower_lsp::jsonrpc::{Error, ErrorCode, Id, Request, Response};
 use tower_lsp::{ExitedError, LanguageServer, LspService};
 use tower_service::Service;
@@ -33,6 +34,21 @@ const REQUEST_FAILED: i64 = -32803;
 type Flow = ControlFlow<Ended>;
 type Outcome = Result<Result<Option<Response>, ExitedError>, Box<dyn Any + Send>>;
 type Handler = BoxFuture<'static, Outcome>;
+
+tokio::task_local! {
+    /// Of the request whose handler runs.
+    static ANSWERED: CancellationToken;
+}
+
+/// For what a request leads to: a token that is cancelled when the response to the request in work is written. A client may
+/// take no question while it waits for a response; Emacs drops it.
+pub(in crate::lsp) fn answered() -> CancellationToken {
+    ANSWERED.try_with(CancellationToken::clone).unwrap_or_else(|_| {
+        let at_once = CancellationToken::new();
+        at_once.cancel();
+        at_once
+    })
+}
 
 /// The handlers, at work and about to be.
 pub(super) struct Calls<S> {
@@ -61,7 +77,13 @@ impl<S: LanguageServer> Calls<S> {
     /// Starts the handler of a request or notification.
     pub(super) async fn take(&mut self, request: Request) -> Flow {
         while self.handlers.try_join_next().is_some() {}
-        let call = Call { method: request.method().to_owned(), id: request.id().cloned() };
+        let answered = CancellationToken::new();
+        let call = Call {
+            method: request.method().to_owned(),
+            id: request.id().cloned(),
+            answered: answered.clone(),
+            guard: answered.drop_guard(),
+        };
         match (call.method.as_str(), &call.id) {
             ("initialize", Some(_)) => self.initialize(request, call).await,
             ("exit", _) => {
@@ -87,7 +109,10 @@ impl<S: LanguageServer> Calls<S> {
     /// Sends a response for which no handler ran.
     pub(super) async fn refuse(&mut self, response: Option<Response>) -> Flow {
         match response {
-            Some(response) => self.respond(Answer::new(response), None).await,
+            Some(response) => {
+                let answer = Answer::new(response, CancellationToken::new().drop_guard());
+                self.respond(answer, None).await
+            }
             None => ControlFlow::Continue(()),
         }
     }
@@ -104,28 +129,28 @@ impl<S: LanguageServer> Calls<S> {
 
     /// Nothing else is looked at before the server is initialized: tower-lsp would refuse it.
     async fn initialize(&mut self, request: Request, call: Call) -> Flow {
-        let outcome = self.begin(request).await;
-        let Some(response) = call.response(outcome) else {
+        let outcome = self.begin(request, &call).await;
+        let Some(mut answer) = call.answer(outcome) else {
             return ControlFlow::Continue(());
         };
-        let opens = response.is_ok();
-        self.initialized |= opens;
-        self.respond(Answer { response, opens }, None).await
+        answer.opens = answer.response.is_ok();
+        self.initialized |= answer.opens;
+        self.respond(answer, None).await
     }
 
     async fn request(&mut self, request: Request, call: Call, place: Option<OwnedSemaphorePermit>) -> Flow {
-        let mut handler = self.begin(request);
+        let mut handler = self.begin(request, &call);
         if let Some(outcome) = first_poll(&mut handler).await {
-            return match call.response(outcome) {
-                Some(response) => self.respond(Answer::new(response), place).await,
+            return match call.answer(outcome) {
+                Some(answer) => self.respond(answer, place).await,
                 None => ControlFlow::Continue(()),
             };
         }
         let responses = self.responses.clone();
         self.handlers.spawn(async move {
-            if let Some(response) = call.response(handler.await) {
+            if let Some(answer) = call.answer(handler.await) {
                 // It fails when there is no client left.
-                let _ = responses.send(Answer::new(response)).await;
+                let _ = responses.send(answer).await;
             }
             drop(place);
         });
@@ -133,12 +158,12 @@ impl<S: LanguageServer> Calls<S> {
     }
 
     async fn notification(&mut self, request: Request, call: Call) -> Flow {
-        let mut handler = self.begin(request);
+        let mut handler = self.begin(request, &call);
         if let Some(outcome) = first_poll(&mut handler).await {
-            call.response(outcome);
+            call.answer(outcome);
         } else if let Some(place) = self.place_for_notification().await {
             self.handlers.spawn(async move {
-                call.response(handler.await);
+                call.answer(handler.await);
                 drop(place);
             });
         } else {
@@ -150,10 +175,12 @@ impl<S: LanguageServer> Calls<S> {
         ControlFlow::Continue(())
     }
 
-    fn begin(&mut self, request: Request) -> Handler {
+    fn begin(&mut self, request: Request, call: &Call) -> Handler {
         // `poll_ready` need not be asked: it only tells that `initialize` is at work, which is awaited above.
         match catch_unwind(AssertUnwindSafe(|| self.service.call(request))) {
-            Ok(handler) => AssertUnwindSafe(handler).catch_unwind().boxed(),
+            Ok(handler) => {
+                ANSWERED.scope(call.answered.clone(), AssertUnwindSafe(handler).catch_unwind()).boxed()
+            }
             Err(panic) => ready(Err(panic)).boxed(),
         }
     }
@@ -215,14 +242,17 @@ fn too_many_requests() -> Error {
 struct Call {
     method: String,
     id: Option<Id>,
+    /// Cancelled when the response is written.
+    answered: CancellationToken,
+    guard: DropGuard,
 }
 
 impl Call {
     /// The one response, if it was a request.
-    fn response(self, outcome: Outcome) -> Option<Response> {
-        let Self { method, id } = self;
+    fn answer(self, outcome: Outcome) -> Option<Answer> {
+        let Self { method, id, guard, .. } = self;
         let error = match outcome {
-            Ok(Ok(Some(response))) => return Some(response),
+            Ok(Ok(Some(response))) => return Some(Answer::new(response, guard)),
             // tower-lsp is silent on unknown methods that begin with `$/`; LSP wants that for notifications only.
             Ok(Ok(None)) => Error { data: Some(method.into()), ..Error::method_not_found() },
             Ok(Err(ExitedError { .. })) => Error::invalid_request(),
@@ -236,7 +266,7 @@ impl Call {
                 }
             }
         };
-        id.map(|id| Response::from_error(id, error))
+        id.map(|id| Answer::new(Response::from_error(id, error), guard))
     }
 }
 

@@ -23,6 +23,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub(in crate::lsp) use calls::answered;
 pub use frames::{Frame, FrameReader};
 pub use message::{BadFrame, Incoming};
 pub use serve::{Ended, serve};

@@ -14,6 +14,7 @@ use futures::{FutureExt, Stream, StreamExt};
 use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt, BufWriter};
 use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
 use tower_lsp::jsonrpc::{Request, Response};
 
 use crate::limits::{LSP_CHUNK_BYTES, LSP_OVERTAKING_MAX};
@@ -24,11 +25,13 @@ pub(super) struct Answer {
     pub(super) response: Response,
     /// Whether it is the one that says the server is initialized.
     pub(super) opens: bool,
+    /// Tells whoever waits for it that this is written, or never will be.
+    _written: DropGuard,
 }
 
 impl Answer {
-    pub(super) fn new(response: Response) -> Self {
-        Self { response, opens: false }
+    pub(super) fn new(response: Response, written: DropGuard) -> Self {
+        Self { response, opens: false, _written: written }
     }
 }
 

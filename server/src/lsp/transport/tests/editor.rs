@@ -15,6 +15,7 @@ use tower_lsp::ls_types::{
 };
 use tower_lsp::{Client, LanguageServer, LspService};
 
+use super::super::calls::answered;
 use super::super::frames::{Frame, FrameReader};
 use super::super::message::Incoming;
 use super::super::serve::{Ended, serve};
@@ -111,6 +112,18 @@ impl TestServer {
         }
     }
 
+    /// Lets something follow the response.
+    async fn follow(&self, word: String) -> Result<()> {
+        let (client, answered) = (self.client.clone(), answered());
+        tokio::spawn(async move {
+            answered.cancelled().await;
+            client.send_notification::<Note>(json!(word)).await;
+        });
+        // Time for what follows to come too early.
+        tokio::task::yield_now().await;
+        Ok(())
+    }
+
     /// Asks the client something and tells what it said.
     async fn ask(&self, section: String) -> Result<Value> {
         let item = ConfigurationItem { scope_uri: None, section: Some(section) };
@@ -156,6 +169,7 @@ impl Editor {
             .custom_method("test/release", TestServer::release)
             .custom_method("test/append", TestServer::append)
             .custom_method("test/ask", TestServer::ask)
+            .custom_method("test/follow", TestServer::follow)
             .custom_method("test/notes", TestServer::notes)
             .finish();
         let (input, server_input) = tokio::io::duplex(input_bytes);

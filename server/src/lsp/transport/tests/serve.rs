@@ -69,6 +69,16 @@ async fn requests_are_answered_in_the_order_in_which_they_are_done() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_to_follow_a_response_comes_after_it() {
+    let mut editor = Editor::ready().await;
+    for id in 0..50 {
+        editor.send(&request(id, "test/follow", json!("after"))).await;
+        assert_eq!(editor.next().await["id"], id);
+        assert_eq!(editor.next().await["method"], "test/note");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_cancelled_request_is_answered_as_cancelled() {
     let mut editor = Editor::ready().await;
     editor.send(&request(1, "test/wait", json!("never"))).await;

@@ -1,0 +1,116 @@
+//! `cargo xtask dist`: a release archive in `target/dist`, for machines without Rust.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `binary` | the release build, and the oldest glibc that it runs with |
+//! | `notices` | the licences of all that is compiled in |
+//! | `archive` | packing, the same bytes for the same files |
+//!
+//! The binary is linked with glibc, not with musl: musl's allocator is several times slower when threads share it, and a
+//! machine with a podman that can do what Airlock needs has a glibc that is new enough anyway.
+
+mod archive;
+mod binary;
+mod notices;
+
+use crate::{components, repository, target_folder, vscode};
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What goes in as it is in the repository, at the same place, so that links between documents hold.
+const DOCUMENTS: [&str; 8] = [
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "README.md",
+    "SECURITY.md",
+    "editors",
+    "plugins",
+    "server/docs",
+];
+
+/// Makes the archive, and tries what is in it.
+pub(crate) fn run() -> Result<bool> {
+    components::set_up_for_dist()?;
+    let dist = target_folder()?.join("dist");
+    let name = archive_name();
+    let folder = dist.join(&name);
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder)?;
+    }
+    std::fs::create_dir_all(folder.join("bin"))?;
+    let airlock = binary::build()?;
+    std::fs::copy(&airlock, folder.join("bin/airlock")).context("the binary cannot be copied")?;
+    vscode::package(&airlock, &folder.join("airlock.vsix"))?;
+    copy_documents(&folder)?;
+    std::fs::write(folder.join("THIRD-PARTY-NOTICES.txt"), notices::text()?)?;
+    std::fs::write(folder.join("INSTALL.md"), install_notes())?;
+    let archive = archive::pack(&dist, &name)?;
+    try_out(&archive)?;
+    let size = archive.metadata()?.len() as f64 / 1e6;
+    println!("{} ({size:.1} MB)", archive.display());
+    Ok(true)
+}
+
+/// Such as `airlock-0.1.0-x86_64-linux-gnu`.
+fn archive_name() -> String {
+    format!("airlock-{}-{}-linux-gnu", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+}
+
+fn install_notes() -> String {
+    format!(
+        "# Airlock {version}\n\n\
+         A program for Linux on {arch} with glibc {glibc} or later (Debian 12, Ubuntu 22.04, Fedora 35, RHEL 9 and newer), and\n\
+         podman with crun or runc. `bin/airlock doctor` says what is missing, and how to get it.\n\n\
+         - Put `bin/airlock` somewhere on your PATH. It is all there is to install.\n\
+         - VS Code: `code --install-extension airlock.vsix`. The program is in it, too.\n\
+         - Neovim 0.10 or later: `vim.opt.runtimepath:prepend(\"…/editors/nvim\")` and `require(\"airlock\").setup({{}})`.\n\
+         - Other editors: server/docs/editors.md.\n\n\
+         README.md tells the rest. `sha256sum --check SHA256SUMS` says whether all of this is whole.\n",
+        version = env!("CARGO_PKG_VERSION"),
+        arch = std::env::consts::ARCH,
+        glibc = binary::OLDEST_GLIBC,
+    )
+}
+
+/// The files that git knows, and nothing that was built beside them.
+fn copy_documents(folder: &Path) -> Result<()> {
+    let list =
+        Command::new("git").current_dir(repository()).args(["ls-files", "--"]).args(DOCUMENTS).output()?;
+    ensure!(list.status.success(), "git ls-files: {}", String::from_utf8_lossy(&list.stderr));
+    let is_needed = |path: &&str| {
+        let is_source =
+            path.starts_with("editors/vscode/") && !path.ends_with(".md") && !path.contains("/images/");
+        let is_plugin = path.starts_with("plugins/") && *path != "plugins/README.md";
+        !is_source && !is_plugin
+    };
+    for path in String::from_utf8(list.stdout)?.lines().filter(is_needed) {
+        let to = folder.join(path);
+        std::fs::create_dir_all(to.parent().context("a file is in a folder")?)?;
+        std::fs::copy(repository().join(path), to).with_context(|| path.to_owned())?;
+    }
+    Ok(())
+}
+
+/// Unpacks the archive elsewhere: its sums are right, and the program in it starts with nothing around it.
+fn try_out(archive: &Path) -> Result<()> {
+    let place = archive.with_extension("tried");
+    if place.exists() {
+        std::fs::remove_dir_all(&place)?;
+    }
+    std::fs::create_dir(&place)?;
+    components::run(Command::new("tar").arg("-xzf").arg(archive).arg("-C").arg(&place))?;
+    let unpacked: PathBuf = place.join(archive_name());
+    components::run(
+        Command::new("sha256sum").args(["--check", "--strict", "SHA256SUMS"]).current_dir(&unpacked),
+    )?;
+    let said = Command::new(unpacked.join("bin/airlock")).arg("--version").env_clear().output()?;
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    ensure!(
+        said.trim() == concat!("airlock ", env!("CARGO_PKG_VERSION")),
+        "the unpacked program says {said:?}"
+    );
+    std::fs::remove_dir_all(place)?;
+    Ok(())
+}
