@@ -20,5 +20,6 @@ pub mod sandbox_desk;
 pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod terminal;
+pub mod unruly;
 pub mod vscode;
 pub mod workbench;

@@ -8,6 +8,7 @@ use std::path::Path;
 
 const OWNER: &str = "airlock.owner";
 const SESSION: &str = "airlock.session";
+const UPPER: &str = "airlock.upper";
 const FOLDER: &str = "airlock-podman-";
 /// The name of a service's socket.
 pub(super) const SOCKET: &str = "podman.sock";
@@ -20,9 +21,10 @@ pub(super) fn owner() -> String {
     format!("{pid}@{}", began(pid).unwrap_or_default())
 }
 
-/// Labels for a container of ours.
-pub(super) fn labels(session_id: &str) -> Vec<(String, String)> {
-    vec![(OWNER.to_owned(), owner()), (SESSION.to_owned(), session_id.to_owned())]
+/// Labels for a container of ours, which writes to this folder.
+pub(super) fn labels(session_id: &str, upper: &Path) -> Vec<(String, String)> {
+    let labels = [(OWNER, owner()), (SESSION, session_id.to_owned()), (UPPER, upper.display().to_string())];
+    labels.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// How the name of a folder for a service's socket begins.
@@ -72,8 +74,9 @@ fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
     pids.filter_map(rustix::process::Pid::from_raw).collect()
 }
 
-/// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
-pub(super) async fn remove(service: &PodmanService) {
+/// Removes the containers of servers that are gone, and of our own those that write to this folder: podman may have made
+/// one whose id we never heard. What cannot be removed is left to the next start.
+pub(super) async fn remove(service: &PodmanService, upper: &Path) {
     let ours = ContainerListFilter::LabelKey(OWNER.to_owned());
     let options = ContainerListOpts::builder().all(true).filter([ours]).build();
     let listed = match within("list containers", service.api().containers().list(&options)).await {
@@ -81,12 +84,13 @@ pub(super) async fn remove(service: &PodmanService) {
         Err(error) => return tracing::warn!(%error, "leftovers cannot be looked for"),
     };
     for found in listed {
-        let owner = found.labels.as_ref().and_then(|labels| labels.get(OWNER));
-        let (Some(id), Some(owner)) = (found.id, owner) else { continue };
-        if !lives(owner)
-            && let Err(error) = container::remove(service, &id).await
+        let label = |name: &str| found.labels.as_ref().and_then(|labels| labels.get(name));
+        let (Some(id), Some(made_by)) = (&found.id, label(OWNER)) else { continue };
+        let is_lost = *made_by == owner() && label(UPPER).is_some_and(|label| Path::new(label) == upper);
+        if (is_lost || !lives(made_by))
+            && let Err(error) = container::remove(service, id).await
         {
-            tracing::warn!(id, %error, "a leftover container cannot be removed");
+            tracing::warn!(%id, %error, "a leftover container cannot be removed");
         }
     }
 }
@@ -118,7 +122,7 @@ mod tests {
 
     #[test]
     fn we_live_and_a_process_that_began_at_another_time_does_not() {
-        let [(_, owner), _] = &labels("s")[..] else { panic!() };
+        let [(_, owner), ..] = &labels("s", Path::new("u"))[..] else { panic!() };
         assert!(lives(owner));
         let (pid, time) = owner.split_once('@').unwrap();
         assert!(!lives(&format!("{pid}@{time}0")));
