@@ -3,9 +3,10 @@
 //! The machine is shared and a try may be held up by others, so a latency is the best of three tries. Run with
 //! `--nocapture` to see them.
 
-use crate::world::{call_updates, next_prompt_works, notices, ready, stop_reason};
-use airlock_tests::editor::{Editor, agent_text};
+use crate::world::{call_updates, next_prompt_works, notices, ready, ready_with, stop_reason};
+use airlock_tests::editor::{Editor, EditorOptions, agent_text};
 use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
+use airlock_tests::unruly::{Trouble, UnrulyPodman};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -148,6 +149,43 @@ async fn while_the_model_is_being_asked_about_the_prompt_is_kept() {
         took
     })
     .await;
+}
+
+#[tokio::test]
+async fn while_the_sandbox_starts_the_call_is_given_up_and_the_next_one_finds_it_ready() {
+    let mut all = Vec::new();
+    while all.len() < TRIES {
+        let (claude, unruly) = (ScriptedClaude::start().await, UnrulyPodman::new());
+        unruly.trouble("containers/create", Trouble::Late, usize::MAX);
+        let options = EditorOptions::new(&claude).with_sandbox().env("PATH", unruly.path());
+        let editor = ready_with(options).await;
+        let session = editor.new_session().await;
+        claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo never"})));
+        editor.prompt(&session, "go").await;
+        unruly.silences(1).await;
+        editor.updates_until(&session, "tool_call_update").await;
+        let stand = Stand { claude: &claude, editor: &editor, session: &session };
+        let (updates, took) = stand.cancel().await;
+        assert_eq!(
+            call_updates(&updates).last().map(|(_, status, _)| *status),
+            Some("failed"),
+            "{updates:#?}"
+        );
+        unruly.behave();
+        claude.push(Reply::calls("toolu_2", "bash", json!({"command": "echo up"}))).push("Up.");
+        editor.turn(&session, "again").await;
+        let heard = claude.requests().last().expect("a request").last_user_text();
+        assert!(heard.contains("up\n[exit code 0"), "{heard}");
+        next_prompt_works(&editor, &claude, &session).await;
+        assert_eq!(unruly.calls("containers/create"), 1, "it was started once");
+        editor.shutdown().await;
+        claude.finish();
+        all.push(took);
+        if took <= LONGEST {
+            return;
+        }
+    }
+    panic!("cancel while the sandbox starts took {all:?}");
 }
 
 #[tokio::test]

@@ -1,10 +1,12 @@
 //! What the user said is kept, on a disk that fails at any operation and loses in a power cut what was not synced:
-//! trust, and grants to plugins. What was said to be kept is there, what was there before stays, nothing is torn.
+//! trust, grants to plugins, and which changes were accepted. What was said to be kept is there, what was there before
+//! stays, nothing is torn.
 
 use airlock::environment::Environment;
-use airlock::paths::WorkspaceRoot;
+use airlock::paths::{WorkspacePath, WorkspaceRoot};
 use airlock::plugins::Plugin;
 use airlock::plugins::grants::GrantStore;
+use airlock::review::Accepted;
 use airlock::trust::{TrustState, TrustStore, survey};
 use airlock_tests::failing_disk::{FailingDisk, Fault, at_every_operation};
 use airlock_tests::guests;
@@ -109,4 +111,28 @@ async fn grants_are_kept_or_refused_whatever_the_disk_does() {
         store: GrantStore::new(&Environment::for_test(home, &[])),
         plugins: plugins.clone(),
     });
+}
+
+struct Acceptances(Accepted);
+
+impl Acceptances {
+    fn path(name: usize) -> WorkspacePath {
+        WorkspacePath::parse(&name.to_string()).expect("a path")
+    }
+}
+
+impl Store for Acceptances {
+    fn put(&self, name: usize) -> Result<(), String> {
+        self.0.add(&[Self::path(name)]).map_err(|error| error.to_string())
+    }
+
+    fn has(&self, name: usize) -> bool {
+        let paths = self.0.paths().expect("a record that can be read");
+        paths.iter().any(|acceptance| acceptance.path == Self::path(name))
+    }
+}
+
+#[test]
+fn what_was_accepted_and_not_committed_is_kept_whatever_the_disk_does() {
+    holds_at_every_operation(|home| Acceptances(Accepted::open(&home.join("session"))));
 }

@@ -15,7 +15,7 @@ fn frame(body: &[u8]) -> Vec<u8> {
 async fn whatever_comes_before_it_a_good_request_is_answered() {
     let claude = ScriptedClaude::start().await;
     let editor = ready(&claude).await;
-    let cases: [(&str, Vec<u8>, i64); 9] = [
+    let cases: [(&str, Vec<u8>, i64); 10] = [
         ("bad JSON", frame(b"{\"jsonrpc\": \"2.0\", \"id\": 1, "), -32700),
         ("invalid UTF-8", frame(b"{\"jsonrpc\":\"2.0\",\"method\":\"\xff\xfe\"}"), -32700),
         ("an empty batch", frame(b"[]"), -32600),
@@ -24,6 +24,7 @@ async fn whatever_comes_before_it_a_good_request_is_answered() {
         ("an empty body", frame(b""), -32700),
         ("no header", b"hello, is this the language server?\r\n\r\n".to_vec(), -32700),
         ("a huge length", b"Content-Length: 99999999999\r\n\r\n{}".to_vec(), -32700),
+        ("a length of more than 4 GB", b"Content-Length: 4294967297\r\n\r\n{}".to_vec(), -32700),
         ("a length that is none", b"Content-Length: -5\r\n\r\n{}".to_vec(), -32700),
     ];
     for (name, bytes, code) in cases {
@@ -112,6 +113,13 @@ async fn unknown_methods_and_wrong_types_are_refused_by_their_kind() {
         ("$/setTrace", json!({"value": "off"})),
     ] {
         editor.notify(method, params);
+    }
+    // Nor have answers to what was never asked, and the end of what was never begun.
+    for id in [json!(4711), json!("nobody"), json!(null)] {
+        editor.send_raw(frame(
+            json!({"jsonrpc": "2.0", "id": id, "result": {"optionId": "x"}}).to_string().as_bytes(),
+        ));
+        editor.notify("$/cancelRequest", json!({"id": id}));
     }
     editor.expect("airlock/session/list", json!({})).await;
     editor.shutdown().await;

@@ -1,8 +1,10 @@
 //! A sandbox that is attacked from inside, or ended from outside: contained, told, and replaced.
 
 use crate::sandboxed::{Called, bash, call, container, podman, ready, results, text};
+use crate::world::next_prompt_works;
 use airlock_tests::editor::{Editor, EditorOptions};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
+use airlock_tests::unruly::{Trouble, UnrulyPodman};
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use std::path::PathBuf;
@@ -10,7 +12,11 @@ use std::process::Command;
 
 /// A session whose shell has a state, and a file that it wrote.
 async fn at_work(claude: &ScriptedClaude) -> (Editor, String) {
-    let editor = ready(EditorOptions::new(claude)).await;
+    at_work_with(EditorOptions::new(claude), claude).await
+}
+
+async fn at_work_with(options: EditorOptions, claude: &ScriptedClaude) -> (Editor, String) {
+    let editor = ready(options).await;
     let session = editor.new_session().await;
     let command = "echo kept > kept.txt; mkdir d; cd d; export X=1; touch /tmp/x";
     assert!(!bash(&editor, claude, &session, command).await.is_error);
@@ -38,8 +44,15 @@ async fn is_the_same(editor: &Editor, claude: &ScriptedClaude, session: &str) {
 
 /// Ends the sandbox in the middle of a command, and sees that all is told and goes on.
 async fn ended_in_the_middle(end: impl FnOnce(&str)) {
+    ended_in_the_middle_with(|options| options, end).await;
+}
+
+async fn ended_in_the_middle_with(
+    change: impl FnOnce(EditorOptions) -> EditorOptions,
+    end: impl FnOnce(&str),
+) {
     let claude = ScriptedClaude::start().await;
-    let (editor, session) = at_work(&claude).await;
+    let (editor, session) = at_work_with(change(EditorOptions::new(&claude)), &claude).await;
     let id = container(&session, &editor);
     claude.push(Reply::calls("toolu_x", "bash", json!({"command": "echo begun; sleep 1000"}))).push("I see.");
     editor.prompt(&session, "go").await;
@@ -59,6 +72,11 @@ async fn ended_in_the_middle(end: impl FnOnce(&str)) {
     }
     let next = is_fresh(&editor, &claude, &session).await;
     assert_eq!(next.isolation(), "container");
+    assert_eq!(
+        podman(&["ps", "--all", "--quiet", "--filter", &format!("id={id}")]),
+        "",
+        "the old one is gone"
+    );
     editor.shutdown().await;
     claude.finish();
 }
@@ -75,6 +93,62 @@ async fn a_first_process_that_is_killed_in_the_middle_of_a_command_is_told_and_r
         assert!(Command::new("kill").args(["-9", &pid]).status().expect("kill").success());
     })
     .await;
+}
+
+#[tokio::test]
+async fn a_way_to_the_guest_that_is_cut_is_told_and_its_container_is_gone() {
+    let unruly = UnrulyPodman::new();
+    ended_in_the_middle_with(|options| options.env("PATH", unruly.path()), |_| unruly.cut_attached()).await;
+}
+
+#[tokio::test]
+async fn a_guest_that_talks_nonsense_is_ended_and_replaced() {
+    // No frame of podman's, and a frame of podman's that is none of the guest's.
+    for nonsense in
+        [&b"\xff\xff\xff\xff\xff\xff\xff\xff"[..], b"\x01\0\0\0\0\0\0\x0cnonsense\xff\xff\xff\xff"]
+    {
+        let unruly = UnrulyPodman::new();
+        let talks = |_: &str| unruly.inject_into_attached(nonsense);
+        ended_in_the_middle_with(|options| options.env("PATH", unruly.path()), talks).await;
+    }
+}
+
+#[tokio::test]
+async fn a_podman_that_stays_broken_ends_no_conversation_and_is_used_when_it_is_mended() {
+    let (claude, unruly) = (ScriptedClaude::start().await, UnrulyPodman::new());
+    unruly.trouble("containers/create", Trouble::status_500(), usize::MAX);
+    let editor = ready(EditorOptions::new(&claude).env("PATH", unruly.path())).await;
+    let session = editor.new_session().await;
+    let called = bash(&editor, &claude, &session, "echo never").await;
+    let why = "podman could not make a container: error 500 Internal Server Error - the database is locked; try `podman info`";
+    assert!(called.is_error && called.result.contains(why), "{}", called.result);
+    assert!(called.told_when("failed").contains(why), "{:?}", called.told());
+    next_prompt_works(&editor, &claude, &session).await;
+    unruly.behave();
+    let next = bash(&editor, &claude, &session, "echo up").await;
+    assert!(next.result.starts_with("up\n"), "{}", next.result);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_session_that_is_closed_while_its_sandbox_starts_leaves_no_container() {
+    let (claude, unruly) = (ScriptedClaude::start().await, UnrulyPodman::new());
+    unruly.trouble("containers/create", Trouble::Late, usize::MAX);
+    let editor = ready(EditorOptions::new(&claude).env("PATH", unruly.path())).await;
+    let session = editor.new_session().await;
+    unruly.silences(1).await;
+    let closing = editor.start_request("airlock/session/close", json!({"sessionId": session}));
+    unruly.behave();
+    editor.response(closing).await.expect("it is closed");
+    let filter = format!("label=airlock.session={session}");
+    let listed =
+        podman(&["ps", "--all", "--filter", &filter, "--format", "{{index .Labels \"airlock.owner\"}}"]);
+    let owner = format!("{}@", editor.pid().expect("it runs"));
+    assert!(!listed.lines().any(|line| line.starts_with(&owner)), "{listed}");
+    editor.ignore("airlock/session/update");
+    editor.shutdown().await;
+    claude.finish();
 }
 
 #[tokio::test]

@@ -24,5 +24,6 @@ pub mod scripted_forge;
 pub mod soak;
 pub mod terminal;
 pub mod tree;
+pub mod unruly;
 pub mod vscode;
 pub mod workbench;

@@ -4,12 +4,13 @@ use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
-use airlock::tools::{Consent, Progress, Registry, ToolContext, built_in};
+use airlock::tools::{Consent, Progress, Registry, ToolContext, ToolOutcome, built_in};
 use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,15 @@ impl SandboxDesk {
 
     /// With a workspace that is filled first.
     pub fn with_files(fill: impl FnOnce(&Path)) -> Self {
+        Self::with(&std::env::var("PATH").expect("a PATH"), fill)
+    }
+
+    /// With an empty workspace, and the programs that are found here.
+    pub fn with_programs(path: &str) -> Self {
+        Self::with(path, |_| ())
+    }
+
+    fn with(path: &str, fill: impl FnOnce(&Path)) -> Self {
         let home = TempDir::with_prefix("airlock-home-").expect("a temporary folder");
         let (workspace, runtime) = (home.path().join("ws"), home.path().join("run"));
         for folder in [&workspace, &runtime] {
@@ -38,10 +48,9 @@ impl SandboxDesk {
         }
         std::fs::set_permissions(&runtime, std::fs::Permissions::from_mode(0o700)).expect("our own folder");
         fill(&workspace);
-        let path = std::env::var("PATH").expect("a PATH");
         let runtime = runtime.to_str().expect("UTF-8").to_owned();
         let environment =
-            Environment::for_test(home.path(), &[("PATH", &path), ("XDG_RUNTIME_DIR", &runtime)]);
+            Environment::for_test(home.path(), &[("PATH", path), ("XDG_RUNTIME_DIR", &runtime)]);
         let root = WorkspaceRoot::open(&workspace).expect("a workspace");
         let plan = Plan {
             session_id: "desk".into(),
@@ -63,6 +72,13 @@ impl SandboxDesk {
 
     /// Runs a command as the agent would, and gives what the agent gets.
     pub async fn bash(&self, command: &str) -> String {
+        let outcome = self.call("bash", json!({"command": command})).await;
+        assert!(!outcome.is_error, "{}", outcome.all_text());
+        outcome.all_text()
+    }
+
+    /// Makes a call as the agent would.
+    pub async fn call(&self, tool: &str, input: Value) -> ToolOutcome {
         let context = ToolContext {
             cancel: CancellationToken::new(),
             progress: Progress::nowhere(),
@@ -70,9 +86,16 @@ impl SandboxDesk {
             editor: Default::default(),
             consent: Consent::nobody(),
         };
-        let outcome = self.tools.run("bash", json!({"command": command}), context).await;
-        assert!(!outcome.is_error, "{}", outcome.all_text());
-        outcome.all_text()
+        self.tools.run(tool, input, context).await
+    }
+
+    /// The containers that there are of it, told by podman itself.
+    pub fn containers(&self) -> Vec<String> {
+        let upper = self.home.path().join("state/sandboxes/desk/upper");
+        let filter = format!("label=airlock.upper={}", upper.display());
+        let listed = Command::new("podman").args(["ps", "--all", "--quiet", "--filter", &filter]).output();
+        let listed = String::from_utf8(listed.expect("podman").stdout).expect("UTF-8");
+        listed.lines().map(str::to_owned).collect()
     }
 
     /// Where what belongs to the session is kept.

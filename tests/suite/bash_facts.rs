@@ -170,6 +170,8 @@ async fn what_runs_in_the_background_survives_and_each_result_lists_it() {
 async fn a_flood_and_a_spinner_are_bounded_in_time_and_size() {
     let claude = ScriptedClaude::start().await;
     let (editor, session) = session(&claude).await;
+    bash(&editor, &claude, &session, "true").await;
+    let before = peak_mib(&editor);
     for command in
         ["yes", "while :; do printf '\\r|\\r/'; done", "head -c 1G /dev/zero | tr '\\0' x; sleep 1000"]
     {
@@ -182,10 +184,20 @@ async fn a_flood_and_a_spinner_are_bounded_in_time_and_size() {
         let shown: usize = called.updates.iter().map(shown_bytes).sum();
         assert!(shown < 200 << 10, "{command}: {shown} bytes shown");
     }
+    let grew = peak_mib(&editor) - before;
+    assert!(grew < 32, "the server grew by {grew} MiB");
     let next = bash(&editor, &claude, &session, "echo next").await;
     assert!(next.result.starts_with("next\n"), "{}", next.result);
     editor.shutdown().await;
     claude.finish();
+}
+
+/// The most memory that the server ever had.
+fn peak_mib(editor: &Editor) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", editor.pid().expect("it runs")));
+    let status = status.expect("its status");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") / 1024
 }
 
 fn shown_bytes(update: &Value) -> usize {

@@ -9,14 +9,15 @@ use airlock::view::NoEditor;
 use airlock_tests::deadline::within;
 use airlock_tests::scripted_claude::ScriptedClaude;
 use futures::future::BoxFuture;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
 /// An agent in a home of its own, which goes with it.
 pub struct World {
     agent: Arc<Agent>,
-    home: TempDir,
+    home: PathBuf,
+    _temporary: Option<TempDir>,
 }
 
 impl World {
@@ -26,10 +27,17 @@ impl World {
         let home =
             TempDir::with_prefix_in("airlock-", "/dev/shm").or_else(|_| TempDir::with_prefix("airlock-"));
         let home = home.expect("a temporary directory");
-        let environment = environment(claude, home.path());
+        let world = Self::at(home.path(), claude, config, tools);
+        Self { _temporary: Some(home), ..world }
+    }
+
+    /// The same in a home that is there.
+    pub fn at(home: &Path, claude: &ScriptedClaude, config: &str, tools: Vec<Arc<dyn Tool>>) -> Self {
+        let environment = environment(claude, home);
         std::fs::create_dir_all(&environment.config_dir).expect("a folder");
         std::fs::write(environment.config_dir.join("config.toml"), config).expect("a file");
-        Self { agent: Agent::new(environment, Arc::new(NoEditor), tools), home }
+        let agent = Agent::new(environment, Arc::new(NoEditor), tools);
+        Self { agent, home: home.to_owned(), _temporary: None }
     }
 
     /// A new session in no workspace.
@@ -46,7 +54,7 @@ impl World {
 impl World {
     /// The text of every history in no workspace.
     pub fn histories(&self) -> Vec<String> {
-        let files = std::fs::read_dir(self.home.path().join("state/history/no-workspace")).expect("a folder");
+        let files = std::fs::read_dir(self.home.join("state/history/no-workspace")).expect("a folder");
         files.map(|file| std::fs::read_to_string(file.unwrap().path()).expect("text")).collect()
     }
 }

@@ -4,20 +4,32 @@ use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, whole, write_frame};
 use crate::words::{Answer, Call, CallError};
 use std::future::poll_fn;
 use std::io;
+use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::Instant;
 use tokio_util::compat::{Compat, FuturesAsyncReadCompatExt, TokioAsyncReadCompatExt};
 use yamux::{Config, Connection, Mode};
 
 /// Streams that wait to be opened.
 const OPENING_MAX: usize = 16;
 
-/// The link to a guest. Dropping it closes it.
+/// How long a guest may take for a call that has no time of its own.
+const CALL_MAX: Duration = Duration::from_secs(120);
+
+/// How long a guest may be silent once the time of a call is over. Then it is taken for dead.
+const GRACE_MAX: Duration = Duration::from_secs(15);
+
+/// The link to a guest. Dropping it closes it, and so does a guest that does not answer.
 pub struct Link {
     opening: mpsc::Sender<oneshot::Sender<yamux::Stream>>,
-    closed: watch::Receiver<bool>,
+    closed: Closed,
 }
+
+/// Whether the link is closed. Who finds that the guest is dead says so here, and everybody knows at once.
+type Closed = Arc<watch::Sender<bool>>;
 
 /// Why a call got no good answer.
 #[derive(Debug)]
@@ -45,13 +57,16 @@ impl Link {
     /// Speaks to a guest over a stream of bytes.
     pub fn new(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         let (opening, requests) = mpsc::channel(OPENING_MAX);
-        let (closing, closed) = watch::channel(false);
+        let closed = Arc::new(watch::channel(false).0);
+        let (closing, mut given_up) = (Arc::clone(&closed), closed.subscribe());
         let connection = Connection::new(whole(io).compat(), Config::default(), Mode::Client);
         tokio::spawn(async move {
             let mut driver = Driver { connection, requests, waiting: None };
-            poll_fn(|context| driver.poll(context)).await;
-            // Nobody may be listening any more.
-            let _ = closing.send(true);
+            tokio::select! {
+                () = poll_fn(|context| driver.poll(context)) => {}
+                _ = given_up.wait_for(|closed| *closed) => {}
+            }
+            closing.send_replace(true);
         });
         Self { opening, closed }
     }
@@ -66,19 +81,25 @@ impl Link {
                 payload.len()
             )));
         }
-        let (sender, opened) = oneshot::channel();
-        self.opening.send(sender).await.map_err(|_| broken())?;
-        let mut stream = opened.await.map_err(|_| broken())?.compat();
-        write_frame(&mut stream, FrameKind::Call, &payload).await?;
-        stream.flush().await?;
-        Ok(CallStream { stream })
+        let begun = async {
+            let (sender, opened) = oneshot::channel();
+            self.opening.send(sender).await.map_err(|_| broken())?;
+            let mut stream = opened.await.map_err(|_| broken())?.compat();
+            write_frame(&mut stream, FrameKind::Call, &payload).await?;
+            stream.flush().await?;
+            Ok::<_, io::Error>(stream)
+        };
+        let (deadline, closed) = (Instant::now() + time_of(call), Arc::clone(&self.closed));
+        let stream = until(Instant::now() + CALL_MAX, &closed, begun).await?;
+        Ok(CallStream { stream, deadline, closed })
     }
 
     /// Makes a call that sends `content` along, and waits for its answer alone.
     pub async fn ask(&self, call: &Call, content: Option<&[u8]>) -> Result<Answer, LinkError> {
         let mut stream = self.call(call).await?;
         if let Some(content) = content {
-            stream.send(content).await?;
+            let closed = Arc::clone(&stream.closed);
+            until(stream.deadline, &closed, stream.send(content)).await?;
         }
         loop {
             if let Said::Answer(answer) = stream.next().await? {
@@ -94,7 +115,7 @@ impl Link {
 
     /// Waits until the guest is gone.
     pub fn closed(&self) -> impl Future<Output = ()> + Send + use<> {
-        let mut closed = self.closed.clone();
+        let mut closed = self.closed.subscribe();
         async move {
             // An error means that the driver is gone, which is as closed as can be.
             let _ = closed.wait_for(|closed| *closed).await;
@@ -102,9 +123,35 @@ impl Link {
     }
 }
 
+/// How long the guest may take for it.
+fn time_of(call: &Call) -> Duration {
+    match call {
+        Call::Exec(exec) if !exec.background => Duration::from_millis(exec.timeout_ms),
+        _ => CALL_MAX,
+    }
+}
+
+/// Waits for the guest until then. One that keeps silent is taken for dead: the link closes for everybody.
+async fn until<T>(
+    deadline: Instant,
+    closed: &Closed,
+    work: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    match tokio::time::timeout_at(deadline, work).await {
+        Ok(done) => done,
+        Err(_) => {
+            closed.send_replace(true);
+            Err(io::Error::new(io::ErrorKind::TimedOut, "the sandbox does not answer any more"))
+        }
+    }
+}
+
 /// One call on its way. Dropping it ends the call.
 pub struct CallStream {
     stream: Compat<yamux::Stream>,
+    /// When the guest should have answered.
+    deadline: Instant,
+    closed: Closed,
 }
 
 impl CallStream {
@@ -112,7 +159,9 @@ impl CallStream {
     pub async fn next(&mut self) -> Result<Said, LinkError> {
         let cut =
             || io::Error::new(io::ErrorKind::UnexpectedEof, "the sandbox ended in the middle of a call");
-        let frame = read_frame(&mut self.stream).await?.ok_or_else(cut)?;
+        // Who listens slowly is given the time that is left, and a grace for what is still on its way.
+        let deadline = self.deadline.max(Instant::now()) + GRACE_MAX;
+        let frame = until(deadline, &self.closed, read_frame(&mut self.stream)).await?.ok_or_else(cut)?;
         match frame.kind {
             FrameKind::Stdout => Ok(Said::Stdout(frame.payload)),
             FrameKind::Stderr => Ok(Said::Stderr(frame.payload)),

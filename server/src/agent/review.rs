@@ -78,12 +78,7 @@ impl Session {
                     self.outbox.push(Update::Changes { count, files });
                 }
             }
-            Err(error) => {
-                self.notice(
-                    NoticeLevel::Warning,
-                    format!("what the agent changed cannot be listed: {error}"),
-                );
-            }
+            Err(error) => self.notice(NoticeLevel::Warning, error.to_string()),
         }
     }
 

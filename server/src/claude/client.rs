@@ -16,6 +16,7 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// A way to the Messages API.
 pub struct Claude {
@@ -57,6 +58,12 @@ impl Claude {
             .map_err(|error| self.unreachable(&error))?;
         if !response.status().is_success() {
             return Err(self.refused(response, model).await);
+        }
+        if is_web_page(&response) {
+            return Err(Failure::passing(format!(
+                "{} answered with a web page: is there a login page or a proxy in between? Check ANTHROPIC_BASE_URL",
+                self.place()
+            )));
         }
         Ok(MessageStream {
             bytes: response.bytes_stream().boxed(),
@@ -138,6 +145,14 @@ impl Claude {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        if response.status().is_redirection() {
+            // Whoever is there would get the key.
+            let to: String = header("location").unwrap_or("nowhere").chars().take(200).collect();
+            return Failure::lasting(format!(
+                "{} sends us on to {to:?} ({status}), and nothing is sent there: check ANTHROPIC_BASE_URL",
+                self.place()
+            ));
+        }
         let body = read_bounded(response, self.silence_max).await;
         let retry = RetryHeaders {
             should_retry: header("x-should-retry"),
@@ -160,11 +175,17 @@ impl Claude {
     }
 }
 
+/// What networks that want a login answer to everything.
+fn is_web_page(response: &reqwest::Response) -> bool {
+    let kind = response.headers().get("content-type").and_then(|value| value.to_str().ok());
+    kind.is_some_and(|kind| kind.trim_start().to_ascii_lowercase().starts_with("text/html"))
+}
+
 /// As much of a body as is worth reading and comes in time. What cannot be read is left out: the status says enough.
 async fn read_bounded(response: reqwest::Response, wait_max: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let mut chunks = response.bytes_stream();
-    let deadline = tokio::time::Instant::now() + wait_max;
+    let deadline = Instant::now() + wait_max;
     while let Ok(Some(Ok(chunk))) = tokio::time::timeout_at(deadline, chunks.next()).await {
         let room = ERROR_BODY_MAX_BYTES - body.len();
         body.extend_from_slice(&chunk[..chunk.len().min(room)]);
@@ -186,13 +207,19 @@ pub struct MessageStream {
 impl MessageStream {
     /// The next event. The last one is `Finished` or `Failed`. Nothing is lost when the future is dropped.
     pub async fn next(&mut self) -> StreamEvent {
+        let mut deadline = Instant::now() + self.silence_max;
         loop {
             if let Some(event) = self.ready.pop_front() {
                 return event;
             }
-            let failure = match tokio::time::timeout(self.silence_max, self.bytes.next()).await {
+            let failure = match tokio::time::timeout_at(deadline, self.bytes.next()).await {
                 Ok(Some(Ok(bytes))) => {
+                    let lines = self.decoder.lines();
                     self.ready.extend(self.decoder.feed(&bytes));
+                    // Bytes that never become a line are no sign of life.
+                    if self.decoder.lines() > lines {
+                        deadline = Instant::now() + self.silence_max;
+                    }
                     continue;
                 }
                 Ok(Some(Err(error))) => {

@@ -149,6 +149,11 @@ impl MessageDecoder {
         events
     }
 
+    /// How many lines of the stream ended so far.
+    pub fn lines(&self) -> u64 {
+        self.sse.lines()
+    }
+
     /// The blocks that can be kept when the stream ended early: text as far as it came, thinking that is sealed.
     /// Tool calls are left out, for they must not run.
     pub fn salvage(self) -> Vec<Block> {

@@ -30,9 +30,16 @@ pub struct SseDecoder {
     after_return: bool,
     at_start: bool,
     started: bool,
+    /// Lines that ended so far.
+    lines: u64,
 }
 
 impl SseDecoder {
+    /// How many lines ended so far, comments too: each is a sign of life.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
     /// Takes the next bytes; complete events are pushed to `events`.
     pub fn feed(&mut self, bytes: &[u8], events: &mut Vec<SseEvent>) -> Result<(), EventTooLarge> {
         for &byte in bytes {
@@ -53,6 +60,7 @@ impl SseDecoder {
     }
 
     fn end_line(&mut self) -> Option<SseEvent> {
+        self.lines += 1;
         let line = std::mem::take(&mut self.line);
         self.at_start = !std::mem::replace(&mut self.started, true);
         let line = match line.strip_prefix(b"\xEF\xBB\xBF") {

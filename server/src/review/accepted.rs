@@ -74,6 +74,11 @@ impl Accepted {
     }
 
     fn change(&self, change: impl FnOnce(&mut Record) -> bool) -> io::Result<()> {
+        self.try_to_change(change)
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", self.file.display())))
+    }
+
+    fn try_to_change(&self, change: impl FnOnce(&mut Record) -> bool) -> io::Result<()> {
         let _held = storage::lock(&self.lock, ACCEPTED_LOCK_MAX_MS)?;
         let mut record = self.read()?;
         if change(&mut record) {

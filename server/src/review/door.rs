@@ -47,7 +47,16 @@ pub struct Outcome {
 /// What the agent changed.
 pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
     view.capture().await;
-    view.sides(|sides| find(sides)).await
+    view.sides(|sides| {
+        find(sides).map_err(|error| {
+            let root = sides.user.root().as_host().display();
+            io::Error::new(
+                error.kind(),
+                format!("what the agent changed in {root} cannot be listed: {error}"),
+            )
+        })
+    })
+    .await
 }
 
 /// What waits for review in a session that is not open, whose folder this is.
@@ -271,6 +280,15 @@ async fn accept_one(view: &HeldView<'_>, editor: &dyn DocumentEditor, picked: &P
         let (path, seen, wanted) = (change.path.clone(), change.user.clone(), accepted.clone());
         view.sides(move |sides| user_files::put(&sides.user, &path, &seen, &wanted, &sides.upper)).await?;
     }
+    if let Err(error) = follow(view, change, accepted).await {
+        // The user has it. Where nobody knows that, the two sides are compared as they were, and agree.
+        tracing::warn!(path = %change.path, %error, "the agent's view of what was accepted may be old");
+    }
+    Ok(())
+}
+
+/// Brings the agent's view to what the user has accepted, and remembers that both have it.
+async fn follow(view: &HeldView<'_>, change: &Change, accepted: Entry) -> io::Result<()> {
     if change.moves_the_view() {
         view.put(&change.path, &change.proposed).await?;
     }

@@ -81,6 +81,12 @@ pub(super) async fn runtime_used(service: &PodmanService, id: &str) -> Option<St
     }
 }
 
+/// Whether podman says that it runs.
+pub(super) async fn runs(service: &PodmanService, id: &str) -> bool {
+    let inspected = within("inspect the container", service.api().containers().get(id).inspect()).await;
+    inspected.is_ok_and(|inspected| inspected.state.and_then(|state| state.running).unwrap_or(false))
+}
+
 /// Attaches to a container that has been made, starts it, and gives the stream to its guest.
 pub(super) async fn start(
     service: &PodmanService,

@@ -8,27 +8,40 @@ pub struct SandboxError {
     pub what: String,
     /// What the user can do.
     pub remedy: String,
+    /// Podman stumbled over nothing of ours, so that the same may go well another time.
+    pub passing: bool,
 }
 
 impl SandboxError {
     /// What failed, and the remedy.
     pub fn new(what: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: remedy.into() }
+        Self { what: what.into(), remedy: remedy.into(), passing: false }
     }
 
     /// Something that podman said. Its `Error` must not be cloned (it recurses for ever), so it becomes text here.
     pub(super) fn of_podman(doing: &str, error: &podman_api::Error) -> Self {
         let said = error.to_string();
+        let mut passing = is_passing(error);
         let mut what = format!("podman could not {doing}: {said}");
         let remedy = if said.to_lowercase().contains("no space left") {
+            passing = false;
             "free some space on the disks that hold Airlock's state and podman's storage"
         } else if said.contains("upperdir=") {
+            passing = false;
             what = format!("the copy-on-write view of the workspace cannot be mounted: {what}");
             "the folder for Airlock's state must be on a file system that can be an overlay's upper layer, such as ext4, \
              xfs or btrfs: set XDG_STATE_HOME to a folder on one"
         } else {
             "try `podman info` and see what it says"
         };
-        Self::new(what, remedy)
+        Self { passing, ..Self::new(what, remedy) }
+    }
+}
+
+/// Whether podman, or the way to it, is to blame, and not what it was asked for. What a runtime says begins with "OCI".
+fn is_passing(error: &podman_api::Error) -> bool {
+    match error {
+        podman_api::Error::Fault { code, message } => code.is_server_error() && !message.contains("OCI"),
+        _ => true,
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 
 const OWNER: &str = "airlock.owner";
 const SESSION: &str = "airlock.session";
+const UPPER: &str = "airlock.upper";
 const FOLDER: &str = "airlock-podman-";
 /// The name of a service's socket.
 pub(super) const SOCKET: &str = "podman.sock";
@@ -23,9 +24,10 @@ pub(super) fn owner() -> String {
     format!("{pid}@{}", began(pid).unwrap_or_default())
 }
 
-/// Labels for a container of ours.
-pub(super) fn labels(session_id: &str) -> Vec<(String, String)> {
-    vec![(OWNER.to_owned(), owner()), (SESSION.to_owned(), session_id.to_owned())]
+/// Labels for a container of ours, which writes to this folder.
+pub(super) fn labels(session_id: &str, upper: &Path) -> Vec<(String, String)> {
+    let labels = [(OWNER, owner()), (SESSION, session_id.to_owned()), (UPPER, upper.display().to_string())];
+    labels.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 /// How the name of a folder for a service's socket begins.
@@ -75,21 +77,20 @@ fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
     pids.filter_map(rustix::process::Pid::from_raw).collect()
 }
 
-/// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
-pub(super) async fn remove(service: &PodmanService) {
-    let is_left = |labels: &HashMap<String, String>| labels.get(OWNER).is_some_and(|owner| !lives(owner));
+/// Removes the containers of servers that are gone, and of our own those that write to this folder: podman may have made
+/// one whose id we never heard. What cannot be removed is left to the next start.
+pub(super) async fn remove(service: &PodmanService, upper: &Path) {
+    let is_left =
+        |labels: &Labels| writes_to(labels, upper) || labels.get(OWNER).is_some_and(|owner| !lives(owner));
     if let Err(error) = remove_those(service, is_left).await {
         tracing::warn!(%error, "a leftover container cannot be removed");
     }
 }
 
-/// Removes what a start that failed has left of a session. Podman may have made a container and died before it could say
-/// so; then another one is asked.
-pub(super) async fn remove_of(environment: &Environment, service: &PodmanService, session_id: &str) {
-    let ours = labels(session_id);
-    let is_ours = |found: &HashMap<String, String>| {
-        ours.iter().all(|(name, value)| found.get(name).is_some_and(|found| found == value))
-    };
+/// Removes what a start that failed has left. Podman may have made a container and died before it could say so; then
+/// another one is asked.
+pub(super) async fn remove_of(environment: &Environment, service: &PodmanService, upper: &Path) {
+    let is_ours = |labels: &Labels| writes_to(labels, upper);
     let Err(error) = remove_those(service, is_ours).await else { return };
     tracing::info!(%error, "the podman that was to start the sandbox cannot clear up; another one is asked");
     let removed = match PodmanService::start(environment, service.runtime()).await {
@@ -101,11 +102,16 @@ pub(super) async fn remove_of(environment: &Environment, service: &PodmanService
     }
 }
 
+type Labels = HashMap<String, String>;
+
+/// Whether it is a container of this server that writes to a folder.
+fn writes_to(labels: &Labels, upper: &Path) -> bool {
+    labels.get(OWNER).is_some_and(|made_by| *made_by == owner())
+        && labels.get(UPPER).is_some_and(|label| Path::new(label) == upper)
+}
+
 /// Removes the containers of Airlock that have such labels, as far as it can.
-async fn remove_those(
-    service: &PodmanService,
-    wanted: impl Fn(&HashMap<String, String>) -> bool,
-) -> Result<(), SandboxError> {
+async fn remove_those(service: &PodmanService, wanted: impl Fn(&Labels) -> bool) -> Result<(), SandboxError> {
     let of_airlock = ContainerListFilter::LabelKey(OWNER.to_owned());
     let options = ContainerListOpts::builder().all(true).filter([of_airlock]).build();
     let listed = within("list containers", service.api().containers().list(&options)).await?;
@@ -148,7 +154,7 @@ mod tests {
 
     #[test]
     fn we_live_and_a_process_that_began_at_another_time_does_not() {
-        let [(_, owner), _] = &labels("s")[..] else { panic!() };
+        let [(_, owner), ..] = &labels("s", Path::new("u"))[..] else { panic!() };
         assert!(lives(owner));
         let (pid, time) = owner.split_once('@').unwrap();
         assert!(!lives(&format!("{pid}@{time}0")));

@@ -46,6 +46,11 @@ pub(super) fn best_first(mut runtimes: Vec<Runtime>) -> Vec<Runtime> {
     runtimes
 }
 
+/// Whether this one did not work before, while another one did.
+pub(super) fn failed_before(runtime: &Runtime) -> bool {
+    failed().iter().any(|(other, _)| other == runtime)
+}
+
 /// These did not work where another one did.
 pub(super) fn remember_failed(these: Vec<(Runtime, String)>) {
     failed().extend(these);

@@ -5,6 +5,7 @@ use super::image::MountedImage;
 use super::last_words::LastWords;
 use super::place::{self, Place, Size};
 use super::podman::PodmanService;
+use super::runtime::Runtime;
 use super::{Isolation, Plan, Sandbox, container, leftovers, proof, runtime};
 use crate::config::IsolationWish;
 use crate::environment::Environment;
@@ -22,14 +23,17 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
     let runtimes = runtime::best_first(runtimes);
     let place = Place::prepare(environment, plan)?;
     let mut remarks: Vec<String> = left_out.into_iter().collect();
-    let mut failure = SandboxError::new("there is no runtime to try", "install crun");
+    let mut failure = None;
     let mut failed = Vec::new();
     for runtime in runtimes {
-        // What is wrong with podman itself is no better with another runtime.
-        let service = Arc::new(PodmanService::start(environment, &runtime).await?);
-        leftovers::remove(&service).await;
-        place::tidy_leftovers(environment);
-        match (Start { environment, plan, place: &place, service }).rooted().await {
+        let mut started = attempt(environment, plan, &place, &runtime).await?;
+        if let Err(error) = started.as_ref()
+            && error.passing
+        {
+            tracing::info!(%error, "podman stumbled; it is started afresh and asked once more");
+            started = attempt(environment, plan, &place, &runtime).await?;
+        }
+        match started {
             Ok(mut sandbox) => {
                 runtime::remember_failed(failed);
                 if sandbox.isolation == Isolation::Container {
@@ -45,12 +49,30 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
                 if runtime.is_krun {
                     remarks.push(format!("no microVM came up: {error}"));
                 }
-                failed.push((runtime, error.to_string()));
-                failure = error;
+                // Why one did not work that never did is no news.
+                if failure.is_none() || !runtime::failed_before(&runtime) {
+                    failure = Some(error.clone());
+                }
+                if !error.passing {
+                    failed.push((runtime, error.to_string()));
+                }
             }
         }
     }
-    Err(failure)
+    Err(failure.unwrap_or_else(|| SandboxError::new("there is no runtime to try", "install crun")))
+}
+
+/// One try with one runtime. The outer error is podman's own: it would be no better with another runtime.
+async fn attempt(
+    environment: &Environment,
+    plan: &Plan,
+    place: &Place,
+    runtime: &Runtime,
+) -> Result<Result<Sandbox, SandboxError>, SandboxError> {
+    let service = Arc::new(PodmanService::start(environment, runtime).await?);
+    leftovers::remove(&service, &place.upper).await;
+    place::tidy_leftovers(environment);
+    Ok(Start { environment, plan, place, service }.rooted().await)
 }
 
 /// A start with one runtime.
@@ -75,11 +97,11 @@ impl Start<'_> {
     async fn with(self, image: Option<&MountedImage>) -> Result<Sandbox, SandboxError> {
         let Self { environment, plan, place, service } = self;
         let size = Size::of_host();
-        let labels = leftovers::labels(&plan.session_id);
+        let labels = leftovers::labels(&plan.session_id, &place.upper);
         let id = match container::create(&service, place, image, size, labels).await {
             Ok(id) => id,
             Err(error) => {
-                leftovers::remove_of(environment, &service, &plan.session_id).await;
+                leftovers::remove_of(environment, &service, &place.upper).await;
                 return Err(error);
             }
         };
@@ -87,7 +109,13 @@ impl Start<'_> {
         let heard = last_words.clone();
         let started = container::start(&service, &id, move |bytes| heard.hear(bytes)).await;
         let met = match started {
-            Ok(stream) => meet(stream).await,
+            Ok(stream) => match meet(stream).await {
+                // A guest that runs and cannot be heard: then it is the way to it that broke, not the guest.
+                Err(error) if error.passing => {
+                    Err(SandboxError { passing: container::runs(&service, &id).await, ..error })
+                }
+                met => met,
+            },
             Err(error) => Err(error),
         };
         let not_a_microvm = match &met {
@@ -115,10 +143,10 @@ impl Start<'_> {
                 })
             }
             Err(error) => {
-                leftovers::remove_of(environment, &service, &plan.session_id).await;
+                leftovers::remove_of(environment, &service, &place.upper).await;
                 let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();
                 let what = format!("{}{why}{}", error.what, last_words.in_brackets());
-                Err(SandboxError { what, remedy: error.remedy })
+                Err(SandboxError { what, ..error })
             }
         }
     }
@@ -148,10 +176,8 @@ async fn meet(
             return Err(SandboxError::new(format!("the guest answered {other:?}"), "install Airlock again"));
         }
         Ok(Err(error)) => {
-            return Err(SandboxError::new(
-                format!("the guest did not come up: {error}"),
-                "try `airlock doctor`",
-            ));
+            let what = format!("the guest did not come up: {error}");
+            return Err(SandboxError { passing: true, ..SandboxError::new(what, "try `airlock doctor`") });
         }
         Err(_) => {
             let what = format!("the guest did not answer within {} s", SANDBOX_HELLO_MAX_MS / 1000);

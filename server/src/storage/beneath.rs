@@ -234,7 +234,10 @@ impl Folder {
     /// Sets the permission bits of a file.
     pub fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         match self.node(name)? {
-            Node::File(file) => Ok(fchmod(file, Mode::from_raw_mode(mode))?),
+            Node::File(file) => {
+                fchmod(&file, Mode::from_raw_mode(mode))?;
+                file.sync_all()
+            }
             _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file")),
         }
     }
@@ -286,10 +289,16 @@ impl Folder {
             Err(error) => return Err(error.into()),
         }
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(&self.0, name, flags, Mode::empty())?;
-        self.own(&made)?;
-        fsync(&self.0)?;
-        Ok(Self(made))
+        let safe = openat(&self.0, name, flags, Mode::empty()).map_err(io::Error::from).and_then(|made| {
+            self.own(&made)?;
+            fsync(&self.0)?;
+            Ok(Self(made))
+        });
+        if safe.is_err() {
+            // Or the next one to need it would take it for safe. One in which something is stays.
+            let _ = self.remove_empty_folder(name);
+        }
+        safe
     }
 
     /// As root, what we make belongs to whom this folder belongs to.

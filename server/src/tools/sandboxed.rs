@@ -51,8 +51,9 @@ pub(super) async fn ask(
 
 /// What the guest or the link said, for the model.
 pub(super) fn failed(sandbox: &Sandbox, error: &LinkError) -> ToolOutcome {
-    let LinkError::Broken(_) = error else { return ToolOutcome::error(error.to_string()) };
+    let LinkError::Broken(broken) = error else { return ToolOutcome::error(error.to_string()) };
     let why = match sandbox.last_words() {
+        _ if broken.kind() == std::io::ErrorKind::TimedOut => "it did not answer any more".to_owned(),
         said if said.is_empty() => {
             "perhaps because it ran out of memory or was killed from inside".to_owned()
         }

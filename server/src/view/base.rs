@@ -25,6 +25,8 @@ pub struct Base {
     contents: PathBuf,
     kept: BTreeMap<WorkspacePath, Kept>,
     log: File,
+    /// The log may end in a piece of a line.
+    torn: bool,
 }
 
 /// What is known of a path.
@@ -88,7 +90,7 @@ impl Base {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => storage::open_private(&path, false),
             opened => opened,
         }?;
-        Ok(Self { contents, kept, log })
+        Ok(Self { contents, kept, log, torn: false })
     }
 
     /// What both sides last agreed on at a path. Below something that was no folder there was nothing.
@@ -150,7 +152,14 @@ impl Base {
         if self.kept.get(path) == kept.as_ref() {
             return Ok(());
         }
-        self.log.write_all(&line(path, kept.clone())?)?;
+        let mut line = line(path, kept.clone())?;
+        if self.torn {
+            line.insert(0, b'\n');
+        }
+        // A disk that fills up takes a piece.
+        self.torn = true;
+        self.log.write_all(&line)?;
+        self.torn = false;
         apply(&mut self.kept, path.clone(), kept);
         Ok(())
     }

@@ -3,19 +3,25 @@
 //! It is a file system in memory, mounted with FUSE. Operations that change or sync something are counted; a fault
 //! waits until so many have gone well.
 
+mod look;
 mod served;
 mod tree;
 
+use crate::deadline::within;
 use fuser::{BackgroundSession, Config, MountOption, SessionACL};
 use served::Served;
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use tempfile::TempDir;
+use tokio::sync::watch;
 use tree::Tree;
 
 /// A mounted disk. Dropping it unmounts it.
 pub struct FailingDisk {
     shared: Arc<Mutex<Shared>>,
+    hanging: Arc<Hanging>,
     /// Before the folder that it is mounted on.
     session: Option<BackgroundSession>,
     folder: TempDir,
@@ -26,10 +32,19 @@ pub struct FailingDisk {
 pub enum Fault {
     /// One operation is answered with an error, and those after it are well again.
     Once,
-    /// It takes nothing more: everything that would grow is answered with "no space left".
+    /// It takes nothing more: everything that would grow is answered with "no space left". Of the write that fills it
+    /// up it takes a half, as disks do.
     Full,
     /// Nothing works any more, not even reading.
     Dies,
+    /// Nothing is answered until it is mended. It is done then.
+    Hangs,
+}
+
+/// Operations that are not answered yet.
+struct Hanging {
+    mended: Condvar,
+    reached: watch::Sender<bool>,
 }
 
 struct Shared {
@@ -50,10 +65,11 @@ impl FailingDisk {
         config.mount_options =
             vec![MountOption::FSName("failing-disk".to_owned()), MountOption::DefaultPermissions];
         config.acl = SessionACL::All;
-        let served = Served(Arc::clone(&shared));
+        let hanging = Arc::new(Hanging { mended: Condvar::new(), reached: watch::channel(false).0 });
+        let served = Served { shared: Arc::clone(&shared), hanging: Arc::clone(&hanging) };
         let session =
             fuser::spawn_mount(served, folder.path(), &config).expect("FUSE: is there a /dev/fuse?");
-        Self { shared, session: Some(session), folder }
+        Self { shared, hanging, session: Some(session), folder }
     }
 
     /// Where it is mounted.
@@ -71,7 +87,15 @@ impl FailingDisk {
     pub fn mend(&self) -> bool {
         let mut shared = lock(&self.shared);
         shared.fault = None;
+        self.hanging.mended.notify_all();
         shared.failed
+    }
+
+    /// Waits until an operation hangs.
+    pub async fn hangs(&self) {
+        let mut reached = self.hanging.reached.subscribe();
+        let reached = reached.wait_for(|reached| *reached);
+        within(reached, || "the disk was not used".to_owned()).await.expect("we hold the sender");
     }
 
     /// The power is cut: what was not synced is gone. It works afterwards. Gives whether it had failed before.
@@ -79,6 +103,7 @@ impl FailingDisk {
         let mut shared = lock(&self.shared);
         shared.tree.cut_power();
         shared.fault = None;
+        self.hanging.mended.notify_all();
         shared.failed
     }
 
@@ -111,7 +136,8 @@ impl Shared {
         let reached = self.fault.filter(|(_, well)| self.done >= *well).map(|(fault, _)| fault);
         self.done += 1;
         let error = match reached {
-            None => return Ok(()),
+            // Who hangs has waited before.
+            None | Some(Fault::Hangs) => return Ok(()),
             Some(Fault::Full) if !grows => return Ok(()),
             Some(Fault::Full) => fuser::Errno::ENOSPC,
             Some(Fault::Once) => {
@@ -122,6 +148,19 @@ impl Shared {
         };
         self.failed = true;
         Err(error)
+    }
+
+    /// Whether what comes now is not answered.
+    fn hangs(&self) -> bool {
+        self.fault.is_some_and(|(fault, well)| fault == Fault::Hangs && self.done >= well)
+    }
+
+    /// Whether the write that comes now is the one that fills it up.
+    fn fills_up(&mut self) -> bool {
+        let is_full = self.fault.is_some_and(|(fault, well)| fault == Fault::Full && self.done >= well);
+        let now = is_full && !self.failed;
+        self.failed |= now;
+        now
     }
 
     /// Whether it can still be read.
@@ -147,21 +186,33 @@ pub fn at_every_operation(mut try_it: impl FnMut(usize) -> bool) {
     panic!("it does more than {OPERATIONS_MAX} operations");
 }
 
-/// The names below a folder of a disk, with what is in the files.
-pub fn everything_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
-    let mut all = Vec::new();
+/// Something below a folder of a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// A file's text and permission bits.
+    File(String, u32),
+    /// What a link says.
+    Link(String),
+}
+
+/// The files and links below a folder of a disk, by their paths.
+pub fn everything_below(folder: &Path) -> BTreeMap<String, Found> {
+    let mut all = BTreeMap::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(inner) = folders.pop() {
         for entry in std::fs::read_dir(inner).expect("a folder") {
             let path = entry.expect("an entry").path();
-            if path.is_dir() {
+            let metadata = path.symlink_metadata().expect("it is there");
+            let found = if metadata.is_dir() {
                 folders.push(path);
+                continue;
+            } else if metadata.is_symlink() {
+                Found::Link(std::fs::read_link(&path).expect("a link").display().to_string())
             } else {
-                let content = std::fs::read(&path).expect("a file");
-                all.push((path.strip_prefix(folder).expect("it is below").to_owned(), content));
-            }
+                Found::File(std::fs::read_to_string(&path).expect("a text"), metadata.mode() & 0o777)
+            };
+            all.insert(path.strip_prefix(folder).expect("it is below").display().to_string(), found);
         }
     }
-    all.sort();
     all
 }

@@ -2,20 +2,24 @@
 //!
 //! Long because it is one trait, a method for each thing that the kernel may ask.
 
-use super::tree::{Kind, Names, Node, Number, ROOT, Tree};
-use super::{Shared, lock};
+use super::look::{attributes, is_full_folder, named, names, node, touch};
+use super::tree::{Kind, Names, Node, Number, Tree};
+use super::{Hanging, Shared, lock};
 use fuser::{
-    BsdFileFlags, Errno, FileAttr, FileHandle, FileType, Filesystem, FopenFlags, Generation, INodeNo,
-    LockOwner, OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty,
-    ReplyEntry, ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
+    BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
+    OpenFlags, RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
+    ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
-pub(super) struct Served(pub(super) Arc<Mutex<Shared>>);
+pub(super) struct Served {
+    pub(super) shared: Arc<Mutex<Shared>>,
+    pub(super) hanging: Arc<Hanging>,
+}
 
 /// Nothing is remembered: the kernel asks again each time.
 const AT_ONCE: Duration = Duration::ZERO;
@@ -26,14 +30,19 @@ const FIRST: Generation = Generation(0);
 impl Served {
     /// Reads.
     fn look<T>(&self, work: impl FnOnce(&Tree) -> Result<T, Errno>) -> Result<T, Errno> {
-        let shared = lock(&self.0);
+        let shared = lock(&self.shared);
         shared.look()?;
         work(&shared.tree)
     }
 
     /// Changes something; `grows` needs space.
     fn change<T>(&self, grows: bool, work: impl FnOnce(&mut Tree) -> Result<T, Errno>) -> Result<T, Errno> {
-        let mut shared = lock(&self.0);
+        let mut shared = lock(&self.shared);
+        if shared.hangs() {
+            self.hanging.reached.send_replace(true);
+            let mended = self.hanging.mended.wait_while(shared, |shared| shared.hangs());
+            shared = mended.unwrap_or_else(PoisonError::into_inner);
+        }
         shared.change(grows)?;
         work(&mut shared.tree)
     }
@@ -64,58 +73,6 @@ impl Served {
             Ok(())
         })
     }
-}
-
-fn node(tree: &Tree, number: Number) -> Result<&Node, Errno> {
-    tree.get(number).ok_or(Errno::ESTALE)
-}
-
-fn names(tree: &mut Tree, folder: Number) -> Result<&mut Names, Errno> {
-    tree.names(folder).ok_or(Errno::ENOTDIR)
-}
-
-fn named(tree: &Tree, folder: Number, name: &OsStr) -> Result<Number, Errno> {
-    match &node(tree, folder)?.kind {
-        Kind::Folder(names) => names.get(name).copied().ok_or(Errno::ENOENT),
-        _ => Err(Errno::ENOTDIR),
-    }
-}
-
-fn touch(tree: &mut Tree, number: Number) {
-    if let Some(node) = tree.get_mut(number) {
-        node.modified = SystemTime::now();
-    }
-}
-
-fn is_full_folder(tree: &Tree, number: Number) -> bool {
-    matches!(tree.get(number).map(|node| &node.kind), Some(Kind::Folder(names)) if !names.is_empty())
-}
-
-fn attributes(tree: &Tree, number: Number) -> Result<FileAttr, Errno> {
-    let node = node(tree, number)?;
-    let (kind, size) = match &node.kind {
-        Kind::File(bytes) => (FileType::RegularFile, bytes.len()),
-        Kind::Folder(_) => (FileType::Directory, 0),
-        Kind::Link(target) => (FileType::Symlink, target.len()),
-    };
-    let time = node.modified;
-    Ok(FileAttr {
-        ino: INodeNo(number),
-        size: size as u64,
-        blocks: size.div_ceil(512) as u64,
-        atime: time,
-        mtime: time,
-        ctime: time,
-        crtime: time,
-        kind,
-        perm: node.mode as u16,
-        nlink: if number == ROOT { 2 } else { tree.links(number) },
-        uid: node.owner.0,
-        gid: node.owner.1,
-        rdev: 0,
-        blksize: 4096,
-        flags: 0,
-    })
 }
 
 impl Filesystem for Served {
@@ -192,10 +149,14 @@ impl Filesystem for Served {
         name: &OsStr,
         mode: u32,
         _: u32,
-        _: u32,
+        device: u32,
         reply: ReplyEntry,
     ) {
-        let made = self.make(request, parent, name, Kind::File(Vec::new()), mode);
+        const KIND_MASK: u32 = 0o170_000;
+        const CHARACTER_DEVICE: u32 = 0o020_000;
+        let is_whiteout = mode & KIND_MASK == CHARACTER_DEVICE && device == 0;
+        let kind = if is_whiteout { Kind::Whiteout } else { Kind::File(Vec::new()) };
+        let made = self.make(request, parent, name, kind, mode);
         match made {
             Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
             Err(error) => reply.error(error),
@@ -351,7 +312,9 @@ impl Filesystem for Served {
         _: Option<LockOwner>,
         reply: ReplyWrite,
     ) {
-        let written = self.change(true, |tree| {
+        let fills_up = data.len() > 1 && lock(&self.shared).fills_up();
+        let data = if fills_up { &data[..data.len() / 2] } else { data };
+        let write = |tree: &mut Tree| {
             let node = tree.get_mut(number.0).ok_or(Errno::ESTALE)?;
             let Kind::File(bytes) = &mut node.kind else { return Err(Errno::EISDIR) };
             let end = offset as usize + data.len();
@@ -361,7 +324,8 @@ impl Filesystem for Served {
             bytes[offset as usize..end].copy_from_slice(data);
             node.modified = SystemTime::now();
             Ok(())
-        });
+        };
+        let written = if fills_up { write(&mut lock(&self.shared).tree) } else { self.change(true, write) };
         match written {
             Ok(_) => reply.written(data.len() as u32),
             Err(error) => reply.error(error),

@@ -24,6 +24,8 @@ pub(super) enum Kind {
     File(Vec<u8>),
     Folder(Names),
     Link(OsString),
+    /// What stands in an overlay's upper layer for something that was deleted.
+    Whiteout,
 }
 
 pub(super) struct Tree {
@@ -91,6 +93,7 @@ impl Node {
             Kind::Folder(_) => Kind::Folder(Names::new()),
             // What a link says is kept with its name.
             Kind::Link(target) => Kind::Link(target.clone()),
+            Kind::Whiteout => Kind::Whiteout,
         };
         Self { kind, mode, owner, modified: SystemTime::now(), safe }
     }
