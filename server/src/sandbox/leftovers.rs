@@ -2,6 +2,7 @@
 
 use super::container;
 use super::podman::{PodmanService, within};
+use super::root::GUEST_PATH;
 use crate::storage;
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
 use std::path::Path;
@@ -55,9 +56,13 @@ pub(super) fn remove_services(base: &Path) {
 /// The owner in a folder's name, when it is a name of ours: `airlock-podman-PID@TIME-RANDOM`.
 fn owner_of_folder(name: &str) -> Option<&str> {
     let (owner, random) = name.strip_prefix(FOLDER)?.split_once('-')?;
-    let (pid, time) = owner.split_once('@')?;
+    (is_owner(owner) && random.len() == 6).then_some(owner)
+}
+
+/// Whether this can name a server: `PID@TIME`.
+fn is_owner(owner: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (number(pid) && number(time) && random.len() == 6).then_some(owner)
+    owner.split_once('@').is_some_and(|(pid, time)| number(pid) && number(time))
 }
 
 /// The processes that serve a socket in a folder: known by that very argument.
@@ -72,7 +77,8 @@ fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
     pids.filter_map(rustix::process::Pid::from_raw).collect()
 }
 
-/// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
+/// Removes the containers of servers that are gone. What cannot be removed is left to the next start. A label is anybody's
+/// to write, so what is removed must be labelled and made as ours are.
 pub(super) async fn remove(service: &PodmanService) {
     let ours = ContainerListFilter::LabelKey(OWNER.to_owned());
     let options = ContainerListOpts::builder().all(true).filter([ours]).build();
@@ -81,8 +87,11 @@ pub(super) async fn remove(service: &PodmanService) {
         Err(error) => return tracing::warn!(%error, "leftovers cannot be looked for"),
     };
     for found in listed {
-        let owner = found.labels.as_ref().and_then(|labels| labels.get(OWNER));
-        let (Some(id), Some(owner)) = (found.id, owner) else { continue };
+        let labels = found.labels.unwrap_or_default();
+        let runs_our_guest =
+            found.command.is_some_and(|command| command.first().is_some_and(|first| first == GUEST_PATH));
+        let owner = labels.get(OWNER).filter(|owner| labels.contains_key(SESSION) && is_owner(owner));
+        let (Some(id), Some(owner), true) = (found.id, owner, runs_our_guest) else { continue };
         if !lives(owner)
             && let Err(error) = container::remove(service, &id).await
         {
