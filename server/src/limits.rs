@@ -178,6 +178,12 @@ pub const SANDBOX_DISK_LOOK_MS: u64 = 500;
 pub const SANDBOX_STOP_MAX_MS: u64 = 30_000;
 /// A file whose content is compared, pushed and merged. A larger one is known by its digest.
 pub const VIEW_CONTENT_MAX_BYTES: usize = 16 << 20;
+/// A file that is looked at at all: reading a larger one takes longer than anybody waits.
+pub const VIEW_FILE_MAX_BYTES: u64 = 1 << 30;
+/// What one list of changes holds of files; the rest is told and not listed.
+pub const CHANGES_HELD_MAX_BYTES: u64 = 256 << 20;
+/// What it reads of files that are too large to be held; the others are told and not listed.
+pub const CHANGES_LARGE_MAX_BYTES: u64 = 4 << 30;
 /// How deep folders may nest where the agent's changes are looked for.
 pub const VIEW_FOLDERS_MAX_DEPTH: usize = 128;
 /// Things in the upper folder that are looked at after a tool call, to remember what they were made from.
@@ -186,6 +192,10 @@ pub const VIEW_MENTIONS_MAX: usize = 50_000;
 pub const VIEW_BASE_MAX_BYTES: usize = 256 << 20;
 /// Changes of a session that are listed.
 pub const CHANGES_MAX: usize = 20_000;
+/// Files that are written before the first of them gets its name. Each keeps two handles open.
+pub const ACCEPT_BATCH_MAX: usize = 64;
+/// How many of them are synced at once.
+pub const ACCEPT_SYNCS_AT_ONCE: usize = 16;
 /// A text that is compared line by line and merged. A larger one is accepted or rejected as a whole.
 pub const MERGE_MAX_BYTES: usize = 4 << 20;
 /// The record of what was accepted and is not committed yet.

@@ -5,7 +5,7 @@ use airlock_tests::editor::agent_text;
 use airlock_tests::workbench::Workbench;
 use serde_json::json;
 
-fn is_harmless(text: &str) -> bool {
+pub(super) fn is_harmless(text: &str) -> bool {
     let bad = |c: char| {
         (c.is_control() && c != '\n' && c != '\t')
             || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{e0000}'..='\u{e007f}')

@@ -57,6 +57,7 @@ mod plugin_reload;
 mod plugin_versions;
 mod progress;
 mod review;
+mod review_many;
 mod review_model;
 mod rootless;
 mod sandbox;

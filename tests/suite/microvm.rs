@@ -141,6 +141,44 @@ fn commands_in_a_microvm_are_an_ordinary_users_and_can_become_nobody_else() {
     }
 }
 
+/// The guest begins as root in a microVM, with every device and no filter around it.
+#[test]
+fn commands_in_a_microvm_get_no_power_over_it() {
+    for seen in in_microvms() {
+        for (what, expected) in [
+            ("namespace", "refused"),
+            ("mount", "refused"),
+            ("vsock", "refused"),
+            ("root", "refused"),
+            ("devices", ""),
+            ("kernel_files", ""),
+            ("CapBnd:", "0000000000000000"),
+            ("Seccomp:", "2"),
+        ] {
+            assert_eq!(seen.told("look", what), expected, "{}: {what}", seen.place);
+        }
+    }
+}
+
+/// What is in the root says how the microVM is made, and its monitor serves whatever is mounted.
+#[test]
+fn a_microvm_sees_neither_the_key_nor_a_folder_of_the_host_and_its_settings_are_not_its_own() {
+    for seen in in_microvms() {
+        assert_eq!(seen.told("look", "key"), "0", "{}", seen.place);
+        assert_eq!(seen.told("look", "vm_settings"), "refused", "{}", seen.place);
+        assert_eq!(seen.told("look", "config"), "refused", "{}", seen.place);
+        let mounts = seen.told("look", "mounts");
+        let served = mounts.split_whitespace().filter_map(|mount| mount.strip_suffix(":virtiofs"));
+        let allowed = |place: &str| {
+            place == "/"
+                || ["/usr", "/etc/", "/workspace", "/home/agent", "/tmp"]
+                    .iter()
+                    .any(|known| place.starts_with(known))
+        };
+        assert!(served.clone().all(allowed), "{}: {mounts}", seen.place);
+    }
+}
+
 #[test]
 fn thirty_megabytes_come_out_of_a_microvm_whole() {
     for seen in in_microvms() {

@@ -9,7 +9,7 @@ use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
-async fn editor_of(user: &OrdinaryUser, home: &Home, claude: &ScriptedClaude) -> Editor {
+pub(crate) async fn editor_of(user: &OrdinaryUser, home: &Home, claude: &ScriptedClaude) -> Editor {
     ready(EditorOptions::new(claude).user(user, home)).await
 }
 

@@ -1,7 +1,10 @@
 //! The server's end of the link: calls out, what is said about them in.
+//!
+//! The guest lives among what the agent runs, so it is not believed: somebody may have taken it over, or stopped it. What
+//! it says is bounded, in bytes and in time, and a guest that passes a bound is given up, with all that it serves.
 
 use crate::frames::{FRAME_MAX_BYTES, FrameKind, read_frame, whole, write_frame};
-use crate::words::{Answer, Call, CallError};
+use crate::words::{Answer, CALL_SAID_MAX_BYTES, Call, CallError};
 use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
@@ -15,20 +18,20 @@ use yamux::{Config, Connection, Mode};
 
 /// Streams that wait to be opened.
 const OPENING_MAX: usize = 16;
+/// Calls that may be on their way at once.
+const STREAMS_MAX: usize = 128;
+/// What the guest may have sent and nobody has read yet, of all calls together.
+const UNREAD_MAX_BYTES: usize = 64 << 20;
+/// What stands before the bytes of a frame.
+const FRAME_HEADER_BYTES: usize = 5;
 
-/// How long a guest may take for a call that has no time of its own.
-const CALL_MAX: Duration = Duration::from_secs(120);
-
-/// How long a guest may be silent once the time of a call is over. Then it is taken for dead.
-const GRACE_MAX: Duration = Duration::from_secs(15);
-
-/// The link to a guest. Dropping it closes it, and so does a guest that does not answer.
+/// The link to a guest. Dropping it closes it, and so does a guest that passes a bound.
 pub struct Link {
     opening: mpsc::Sender<oneshot::Sender<yamux::Stream>>,
     closed: Closed,
 }
 
-/// Whether the link is closed. Who finds that the guest is dead says so here, and everybody knows at once.
+/// Whether the link is closed. Who gives the guest up says so here, and everybody knows at once.
 type Closed = Arc<watch::Sender<bool>>;
 
 /// Why a call got no good answer.
@@ -59,13 +62,16 @@ impl Link {
         let (opening, requests) = mpsc::channel(OPENING_MAX);
         let closed = Arc::new(watch::channel(false).0);
         let (closing, mut given_up) = (Arc::clone(&closed), closed.subscribe());
-        let connection = Connection::new(whole(io).compat(), Config::default(), Mode::Client);
+        let mut config = Config::default();
+        config.set_max_num_streams(STREAMS_MAX).set_max_connection_receive_window(Some(UNREAD_MAX_BYTES));
+        let connection = Connection::new(whole(io).compat(), config, Mode::Client);
         tokio::spawn(async move {
             let mut driver = Driver { connection, requests, waiting: None };
             tokio::select! {
                 () = poll_fn(|context| driver.poll(context)) => {}
                 _ = given_up.wait_for(|closed| *closed) => {}
             }
+            drop(driver);
             closing.send_replace(true);
         });
         Self { opening, closed }
@@ -81,25 +87,28 @@ impl Link {
                 payload.len()
             )));
         }
-        let begun = async {
+        let mut bounds = Bounds {
+            left_time: Duration::from_millis(call.answer_max_ms()),
+            left_bytes: CALL_SAID_MAX_BYTES,
+            closed: Arc::clone(&self.closed),
+        };
+        let opened = async {
             let (sender, opened) = oneshot::channel();
             self.opening.send(sender).await.map_err(|_| broken())?;
             let mut stream = opened.await.map_err(|_| broken())?.compat();
             write_frame(&mut stream, FrameKind::Call, &payload).await?;
             stream.flush().await?;
-            Ok::<_, io::Error>(stream)
+            Ok(stream)
         };
-        let (deadline, closed) = (Instant::now() + time_of(call), Arc::clone(&self.closed));
-        let stream = until(Instant::now() + CALL_MAX, &closed, begun).await?;
-        Ok(CallStream { stream, deadline, closed })
+        let stream = bounds.within(opened).await?;
+        Ok(CallStream { stream, bounds })
     }
 
     /// Makes a call that sends `content` along, and waits for its answer alone.
     pub async fn ask(&self, call: &Call, content: Option<&[u8]>) -> Result<Answer, LinkError> {
         let mut stream = self.call(call).await?;
         if let Some(content) = content {
-            let closed = Arc::clone(&stream.closed);
-            until(stream.deadline, &closed, stream.send(content)).await?;
+            stream.send(content).await?;
         }
         loop {
             if let Said::Answer(answer) = stream.next().await? {
@@ -123,34 +132,17 @@ impl Link {
     }
 }
 
-/// How long the guest may take for it.
-fn time_of(call: &Call) -> Duration {
-    match call {
-        Call::Exec(exec) if !exec.background => Duration::from_millis(exec.timeout_ms),
-        _ => CALL_MAX,
-    }
-}
-
-/// Waits for the guest until then. One that keeps silent is taken for dead: the link closes for everybody.
-async fn until<T>(
-    deadline: Instant,
-    closed: &Closed,
-    work: impl Future<Output = io::Result<T>>,
-) -> io::Result<T> {
-    match tokio::time::timeout_at(deadline, work).await {
-        Ok(done) => done,
-        Err(_) => {
-            closed.send_replace(true);
-            Err(io::Error::new(io::ErrorKind::TimedOut, "the sandbox does not answer any more"))
-        }
-    }
-}
-
 /// One call on its way. Dropping it ends the call.
 pub struct CallStream {
     stream: Compat<yamux::Stream>,
-    /// When the guest should have answered.
-    deadline: Instant,
+    bounds: Bounds,
+}
+
+/// What the guest may still take for a call.
+struct Bounds {
+    /// Of waiting for it. Who listens slowly takes none of that.
+    left_time: Duration,
+    left_bytes: usize,
     closed: Closed,
 }
 
@@ -159,9 +151,8 @@ impl CallStream {
     pub async fn next(&mut self) -> Result<Said, LinkError> {
         let cut =
             || io::Error::new(io::ErrorKind::UnexpectedEof, "the sandbox ended in the middle of a call");
-        // Who listens slowly is given the time that is left, and a grace for what is still on its way.
-        let deadline = self.deadline.max(Instant::now()) + GRACE_MAX;
-        let frame = until(deadline, &self.closed, read_frame(&mut self.stream)).await?.ok_or_else(cut)?;
+        let frame = self.bounds.within(read_frame(&mut self.stream)).await?.ok_or_else(cut)?;
+        self.bounds.take(frame.payload.len() + FRAME_HEADER_BYTES)?;
         match frame.kind {
             FrameKind::Stdout => Ok(Said::Stdout(frame.payload)),
             FrameKind::Stderr => Ok(Said::Stderr(frame.payload)),
@@ -181,17 +172,48 @@ impl CallStream {
 
     /// Sends content, whole.
     pub async fn send(&mut self, content: &[u8]) -> io::Result<()> {
-        for piece in content.chunks(FRAME_MAX_BYTES) {
-            write_frame(&mut self.stream, FrameKind::Data, piece).await?;
-        }
-        write_frame(&mut self.stream, FrameKind::DataEnd, &[]).await?;
-        self.stream.flush().await
+        let stream = &mut self.stream;
+        let sent = async {
+            for piece in content.chunks(FRAME_MAX_BYTES) {
+                write_frame(stream, FrameKind::Data, piece).await?;
+            }
+            write_frame(stream, FrameKind::DataEnd, &[]).await?;
+            stream.flush().await
+        };
+        self.bounds.within(sent).await
     }
 
     /// Stops what was called. Its answer still comes.
     pub async fn cancel(&mut self) -> io::Result<()> {
-        write_frame(&mut self.stream, FrameKind::Cancel, &[]).await?;
-        self.stream.flush().await
+        let stream = &mut self.stream;
+        let sent = async {
+            write_frame(stream, FrameKind::Cancel, &[]).await?;
+            stream.flush().await
+        };
+        self.bounds.within(sent).await
+    }
+}
+
+impl Bounds {
+    /// Waits for the guest, as long as it has time.
+    async fn within<T>(&mut self, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+        let begun = Instant::now();
+        let done = tokio::time::timeout(self.left_time, work).await;
+        self.left_time = self.left_time.saturating_sub(begun.elapsed());
+        done.unwrap_or_else(|_| {
+            self.closed.send_replace(true);
+            Err(io::Error::new(io::ErrorKind::TimedOut, "the sandbox does not answer any more"))
+        })
+    }
+
+    /// Counts what it said.
+    fn take(&mut self, bytes: usize) -> io::Result<()> {
+        self.left_bytes = self.left_bytes.saturating_sub(bytes);
+        if self.left_bytes == 0 {
+            self.closed.send_replace(true);
+            return Err(io::Error::other("the sandbox said more than any call may say"));
+        }
+        Ok(())
     }
 }
 
@@ -228,9 +250,8 @@ impl<T: AsyncRead + AsyncWrite + Unpin> Driver<T> {
                 }
             }
             match self.connection.poll_next_inbound(context) {
-                // The guest opens no streams; one that does is not listened to.
-                Poll::Ready(Some(Ok(_))) => {}
-                Poll::Ready(Some(Err(_)) | None) => return Poll::Ready(()),
+                // The guest opens no streams; one that does is not our guest any more.
+                Poll::Ready(Some(Ok(_) | Err(_)) | None) => return Poll::Ready(()),
                 Poll::Pending => return Poll::Pending,
             }
         }

@@ -16,6 +16,15 @@ pub const FOUND_MAX_BYTES: usize = 4 << 20;
 /// Text that one read answers.
 pub const READ_MAX_BYTES: usize = 192 << 10;
 
+/// All that is said about one call, frames included. Who says more is not our guest any more.
+pub const CALL_SAID_MAX_BYTES: usize = FILE_MAX_BYTES + (8 << 20);
+/// How long a call may take that says nothing of its time.
+pub const CALL_MAX_MS: u64 = 60_000;
+/// The same for those that may look at very many files.
+pub const CALL_LOOK_MAX_MS: u64 = 300_000;
+/// How much longer than its own time a command may take to be answered: it has to be killed, and told.
+pub const CALL_GRACE_MS: u64 = 15_000;
+
 /// What the guest is asked to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "call", rename_all = "snake_case")]
@@ -91,6 +100,22 @@ pub enum Call {
         /// What.
         path: String,
     },
+}
+
+impl Call {
+    /// How long it may take until it is answered.
+    pub fn answer_max_ms(&self) -> u64 {
+        match self {
+            Self::Exec(exec) => exec.timeout_ms.saturating_add(CALL_GRACE_MS),
+            Self::Read(_)
+            | Self::Fetch { .. }
+            | Self::List(_)
+            | Self::Search(_)
+            | Self::Glob { .. }
+            | Self::Grep { .. } => CALL_LOOK_MAX_MS,
+            _ => CALL_MAX_MS,
+        }
+    }
 }
 
 /// What should be at a path.

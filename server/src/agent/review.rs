@@ -6,6 +6,7 @@ use crate::paths::WorkspacePath;
 use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Untold};
 use crate::sandbox::session_folder;
 use crate::view::HeldView;
+use std::io;
 use std::path::PathBuf;
 
 /// Why nothing can be reviewed.
@@ -14,7 +15,7 @@ const NOTHING: &str = "there is nothing to review: this session has no sandbox";
 impl Session {
     /// What the agent changed and the user has neither accepted nor rejected.
     pub async fn changes(&self) -> Result<Listing, String> {
-        review::list(&self.held().await?).await.map_err(|error| error.to_string())
+        review::show(&self.held().await?).await.map_err(|error| error.to_string())
     }
 
     /// Brings changes into the user's files.
@@ -66,10 +67,13 @@ impl Session {
 
     /// Tells how much waits for review, when that or what it is has changed since it was told.
     pub(super) async fn tell_changes(&self) {
-        let Some(held) = self.view.hold().await else {
-            return;
-        };
-        match review::list(&held).await {
+        if let Some(held) = self.view.hold().await {
+            self.tell(review::show(&held).await);
+        }
+    }
+
+    fn tell(&self, listed: io::Result<Listing>) {
+        match listed {
             Ok(listing) => {
                 let count = listing.changes.iter().map(|change| change.hunks.len()).sum();
                 let files = listing.changes.len();
@@ -93,7 +97,7 @@ impl Session {
         if paths.is_empty() {
             return;
         }
-        let names: Vec<&str> = paths.iter().take(NAMED_MAX).map(WorkspacePath::as_str).collect();
+        let names: Vec<String> = paths.iter().take(NAMED_MAX).map(in_a_sentence).collect();
         let more = paths.len().saturating_sub(NAMED_MAX);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
         self.keep_note(&format!(
@@ -101,7 +105,10 @@ impl Session {
             names.join(", ")
         ));
         self.forget_told();
-        self.tell_changes().await;
+        // What was not under review is as unseen as before.
+        if let Some(held) = self.view.hold().await {
+            self.tell(review::list(&held).await);
+        }
     }
 
     fn keep_note(&self, sentence: &str) {
@@ -121,4 +128,11 @@ impl Session {
     fn folder(&self) -> PathBuf {
         session_folder(&self.agent.environment, &self.id)
     }
+}
+
+/// A name that could be read as a part of the sentence around it stands in quotes.
+fn in_a_sentence(path: &WorkspacePath) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./".contains(c);
+    let path = path.as_str();
+    if path.chars().all(is_plain) { path.to_owned() } else { format!("{path:?}") }
 }

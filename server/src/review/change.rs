@@ -5,7 +5,7 @@
 
 use super::hunks::{LineHunk, apply, hunks};
 use super::merge::{Merged, merge, side_by_side};
-use super::protected::{Protection, protection};
+use super::protected::{Protection, protection, runs_more};
 use crate::limits::MERGE_MAX_BYTES;
 use crate::paths::WorkspacePath;
 use crate::view::{Agreed, Content, Entry, FileEntry};
@@ -112,14 +112,17 @@ impl Change {
         };
         let texts = texts(&user, &proposed);
         let hunks = parts(kind, &user, &proposed, texts);
-        let seed = (path, &agent, kind);
+        // Once for all hunks: there may be as many as lines.
+        let seed = seed(path, &agent, kind);
         Some(Self {
             path: path.clone(),
             kind,
             binary: texts.is_none() && !is_link(&user) && !is_link(&proposed),
-            protected: protection(path) != Protection::None || leads_out(path, &proposed),
+            protected: protection(path) != Protection::None
+                || leads_out(path, &proposed)
+                || runs_more(path, &user, &proposed),
             conflict,
-            hunks: hunks.into_iter().map(|part| Hunk { id: id(seed, &part), part }).collect(),
+            hunks: hunks.into_iter().map(|part| Hunk { id: id(&seed, &part), part }).collect(),
             user,
             agent,
             proposed,
@@ -319,8 +322,18 @@ fn leads_out(path: &WorkspacePath, entry: &Entry) -> bool {
     false
 }
 
+/// What all parts of a change have in common: the path, and the state of the agent's file.
+fn seed(path: &WorkspacePath, agent: &Entry, kind: ChangeKind) -> String {
+    let state = match agent {
+        Entry::File(file) => file.content.digest(),
+        Entry::Link(target) => target.to_string_lossy().into_owned(),
+        _ => String::new(),
+    };
+    format!("{path}\0{kind:?}\0{state}")
+}
+
 /// The same for the same part of the same state of the agent's file. Accepting another part does not change it.
-fn id((path, agent, kind): (&WorkspacePath, &Entry, ChangeKind), part: &Part) -> String {
+fn id(seed: &str, part: &Part) -> String {
     let place = match part {
         Part::Lines(hunk) => {
             let digest = Sha256::digest([&hunk.old[..], b"\0", &hunk.new[..]].concat());
@@ -329,11 +342,6 @@ fn id((path, agent, kind): (&WorkspacePath, &Entry, ChangeKind), part: &Part) ->
         Part::Mode { to, .. } => format!("mode {to}"),
         Part::Whole(_) => "whole".to_owned(),
     };
-    let state = match agent {
-        Entry::File(file) => file.content.digest(),
-        Entry::Link(target) => target.to_string_lossy().into_owned(),
-        _ => String::new(),
-    };
-    let digest = Sha256::digest(format!("{path}\0{kind:?}\0{state}\0{place}"));
+    let digest = Sha256::digest(format!("{seed}\0{place}"));
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,15 +1,18 @@
 //! Listing, accepting and rejecting what the agent changed.
 
+use super::batch::Batch;
 use super::candidates::candidates;
 use super::change::{Change, ChangeKind, Conflict, Hunk, Part};
 use super::hunks::hunks;
 use super::ignored::Ignored;
 use super::protected::{Protection, protection};
+use super::read_so_far::ReadSoFar;
 use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
+use crate::neutral::neutral_line;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Kind;
-use crate::view::{Agreed, Content, Entry, HeldView, InUpper, Mention, NoEditor, Sides, Upper};
+use crate::view::{Agreed, Content, Entry, HeldView, InUpper, Mention, NoEditor, ShownStates, Sides, Upper};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -59,6 +62,13 @@ pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
     .await
 }
 
+/// The same, to be shown to the user: what is accepted later by its name must be what it is now.
+pub async fn show(view: &HeldView<'_>) -> io::Result<Listing> {
+    let listing = list(view).await?;
+    view.show(ShownStates::of(listing.changes.iter().map(|change| (&change.path, &change.agent))));
+    Ok(listing)
+}
+
 /// What waits for review in a session that is not open, whose folder this is.
 pub fn list_closed(workspace: &WorkspaceRoot, session_folder: &Path) -> io::Result<Listing> {
     find(&Sides::open(workspace, Arc::new(NoEditor), session_folder)?)
@@ -74,19 +84,24 @@ pub async fn accept(
     let (mut picked, mut outcome) = pick(listing.changes, selection, true);
     // What goes makes room for what comes.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Deleted);
-    let mut removed = Vec::new();
+    let mut batch = Batch::default();
     for picked in picked {
+        if batch.is_full() || batch.removes() != (picked.change.kind == ChangeKind::Deleted) {
+            batch.put(view, &mut outcome).await;
+        }
         let path = picked.change.path.clone();
-        match accept_one(view, editor, &picked).await {
-            Ok(()) => {
-                if picked.change.kind == ChangeKind::Deleted {
-                    removed.push(path.clone());
-                }
-                outcome.done.push(path);
-            }
+        let accepted = picked.change.with(|hunk| picked.has(hunk));
+        let edited = match picked.is_as_shown(view) {
+            true => edit_document(view, editor, &picked.change, &accepted).await,
+            false => Err(io::Error::other("it was changed after it was shown to you: look at it again")),
+        };
+        match edited {
+            Ok(edited) => batch.add(picked.change, accepted, edited),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
     }
+    batch.put(view, &mut outcome).await;
+    let removed = batch.removed;
     let tidied =
         view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await;
     if let Err(error) = tidied {
@@ -125,18 +140,32 @@ impl Picked {
     fn has(&self, hunk: &Hunk) -> bool {
         self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id))
     }
+
+    /// The name of a hunk tells its content; that of a path does not.
+    fn is_as_shown(&self, view: &HeldView<'_>) -> bool {
+        self.hunks.is_some() || view.is_as_shown(&self.change.path, &self.change.agent)
+    }
 }
 
 fn find(sides: &Sides) -> io::Result<Listing> {
     let candidates = candidates(sides)?;
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
+    let (mut read, mut is_cut) = (ReadSoFar::default(), false);
     for path in candidates.paths {
+        if read.is_enough() {
+            is_cut = true;
+            break;
+        }
         let change = match change_of(sides, &path) {
-            Ok(Some(change)) => change,
+            Ok(Some(change)) => {
+                read.add(&change);
+                change
+            }
             Ok(None) => continue,
             // One that cannot be read hides no other.
             Err(error) => {
+                let path = neutral_line(path.as_str());
                 listing.remarks.push(format!("{path}: it cannot be read, so it cannot be reviewed: {error}"));
                 continue;
             }
@@ -148,14 +177,27 @@ fn find(sides: &Sides) -> io::Result<Listing> {
         }
     }
     let unnameable = candidates.unnameable.iter();
-    listing
-        .remarks
-        .extend(unnameable.map(|name| format!("{name}: its name is no UTF-8, so it cannot be reviewed")));
+    listing.remarks.extend(
+        unnameable
+            .map(|name| format!("{}: its name is no UTF-8, so it cannot be reviewed", neutral_line(name))),
+    );
+    let more = listing.remarks.len().saturating_sub(REMARKS_MAX);
+    if more > 0 {
+        listing.remarks.truncate(REMARKS_MAX);
+        listing.remarks.push(format!("and {more} more that cannot be reviewed"));
+    }
+    if is_cut {
+        listing.remarks.push(MORE.to_owned());
+    }
     if candidates.cut {
         listing.remarks.push("there are more changes than can be listed".to_owned());
     }
     Ok(listing)
 }
+
+/// What cannot be reviewed, by name.
+const REMARKS_MAX: usize = 100;
+const MORE: &str = "there are more changes than can be listed at once, for they are large: accept or reject some of these first";
 
 fn change_of(sides: &Sides, path: &WorkspacePath) -> io::Result<Option<Change>> {
     let InUpper::Is(agent) = sides.agents(path)? else {
@@ -273,29 +315,6 @@ impl Names {
     }
 }
 
-async fn accept_one(view: &HeldView<'_>, editor: &dyn DocumentEditor, picked: &Picked) -> io::Result<()> {
-    let change = &picked.change;
-    let accepted = change.with(|hunk| picked.has(hunk));
-    if !edit_document(view, editor, change, &accepted).await? {
-        let (path, seen, wanted) = (change.path.clone(), change.user.clone(), accepted.clone());
-        view.sides(move |sides| user_files::put(&sides.user, &path, &seen, &wanted, &sides.upper)).await?;
-    }
-    if let Err(error) = follow(view, change, accepted).await {
-        // The user has it. Where nobody knows that, the two sides are compared as they were, and agree.
-        tracing::warn!(path = %change.path, %error, "the agent's view of what was accepted may be old");
-    }
-    Ok(())
-}
-
-/// Brings the agent's view to what the user has accepted, and remembers that both have it.
-async fn follow(view: &HeldView<'_>, change: &Change, accepted: Entry) -> io::Result<()> {
-    if change.moves_the_view() {
-        view.put(&change.path, &change.proposed).await?;
-    }
-    let path = change.path.clone();
-    view.sides(move |sides| sides.agree(&path, &Agreed::On(accepted))).await
-}
-
 /// Makes the change in an open document; `false` when it is not one.
 async fn edit_document(
     view: &HeldView<'_>,
@@ -336,6 +355,7 @@ async fn reject_one(view: &HeldView<'_>, picked: &Picked) -> io::Result<()> {
     }
     // What is left of it is made from what the user has now.
     view.put(&change.path, &left).await?;
+    view.set_shown(&change.path, &left);
     let (path, user) = (change.path.clone(), change.user.clone());
     view.sides(move |sides| sides.agree(&path, &Agreed::On(user))).await
 }

@@ -5,18 +5,19 @@
 //! | where two texts differ | `hunks` |
 //! | three-way merges | `merge` |
 //! | a change, decided from three states | `change` |
-//! | where to look for changes | `candidates`, `ignored` |
+//! | where to look for changes, and for how long | `candidates`, `ignored`, `read_so_far` |
 //! | what is accepted only by itself, or never | `protected` |
 //! | listing, accepting, rejecting | `door` |
 //! | undoing turns | `checkpoints` |
 //! | what the agent is to be told of it | `untold` |
 //! | what was accepted and is not committed | `accepted` |
-//! | writing the user's files | `user_files`, and the editor through [`DocumentEditor`] |
+//! | writing the user's files | `batch`, `user_files`, and the editor through [`DocumentEditor`] |
 //!
 //! Architecture invariant: a file of the user's is written only if it still is what the change was made against, and
 //! never through a link. What is not accepted stays pending, whatever fails.
 
 mod accepted;
+mod batch;
 mod candidates;
 mod change;
 mod checkpoints;
@@ -25,13 +26,14 @@ mod hunks;
 mod ignored;
 mod merge;
 mod protected;
+mod read_so_far;
 mod untold;
 mod user_files;
 
 pub use accepted::{Acceptance, Accepted};
 pub use change::{Change, ChangeKind, Conflict, Hunk, Part};
 pub use checkpoints::Checkpoints;
-pub use door::{Listing, Outcome, Selection, accept, count, list, list_closed, reject};
+pub use door::{Listing, Outcome, Selection, accept, count, list, list_closed, reject, show};
 pub use hunks::LineHunk;
 pub use untold::Untold;
 

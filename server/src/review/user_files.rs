@@ -1,57 +1,173 @@
 //! Writes what was accepted into the user's files, beneath the workspace's own folder handle and through no link.
 
-use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
+use crate::limits::{ACCEPT_SYNCS_AT_ONCE, VIEW_FOLDERS_MAX_DEPTH};
 use crate::paths::WorkspacePath;
-use crate::storage::beneath::Folder;
+use crate::storage::beneath::{Folder, Staged};
 use crate::view::{Content, Entry, FileEntry, InUpper, Upper, UserSide};
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io::{self, Write};
 
-/// Gives a path of the workspace this state, if it still has the one that was looked at. `upper` holds what is too large
-/// for memory.
-pub(super) fn put(
-    user: &UserSide,
-    path: &WorkspacePath,
-    seen: &Entry,
-    wanted: &Entry,
-    upper: &Upper,
-) -> io::Result<()> {
-    if user.entry(path)? != *seen {
-        return Err(io::Error::other("it was changed in this very moment: look at it again"));
-    }
-    let root = Folder::open(user.root().as_host())?;
-    let name = path.as_path().file_name().ok_or_else(|| io::Error::other("it has no name"))?;
-    let parent = path.as_path().parent().unwrap_or(path.as_path());
-    if *wanted == Entry::Missing {
-        return remove(&root, path);
-    }
-    let folder = root.make_folders(parent)?;
-    if *seen == Entry::Folder {
-        // Only if no file is in it: their end has to be accepted first.
-        folder.remove_empty_tree(name, VIEW_FOLDERS_MAX_DEPTH)?;
-    }
-    match wanted {
-        Entry::Link(target) => folder.replace_link(name, target),
-        Entry::File(FileEntry { content: Content::Whole(bytes), mode }) => {
-            folder.replace_file(name, *mode, |file| file.write_all(bytes))
+/// A state that a path of the workspace is to have.
+pub(super) struct Put {
+    /// Where.
+    pub(super) path: WorkspacePath,
+    /// What was looked at.
+    pub(super) seen: Entry,
+    /// What is to be there.
+    pub(super) wanted: Entry,
+}
+
+/// Gives paths of the workspace these states, each only if it still has the one that was looked at. `upper` holds what is
+/// too large for memory. Whenever it is cut short, each path has its old state or its new one.
+///
+/// A sync costs milliseconds, however little there is to sync, and several at once cost no more than one. So all contents
+/// are written before the first is synced, and all names are given before the first folder is.
+pub(super) fn put_all(user: &UserSide, upper: &Upper, puts: &[Put]) -> Vec<io::Result<()>> {
+    let mut touched = Touched::default();
+    let mut prepared: Vec<_> = puts.iter().map(|put| prepare(user, upper, put, &mut touched)).collect();
+    let syncs = prepared.iter().map(|step| match step {
+        Ok(Step::Place(staged)) => Some(staged),
+        _ => None,
+    });
+    let synced = at_once(syncs.collect(), |staged| staged.map_or(Ok(()), Staged::sync));
+    for (step, synced) in prepared.iter_mut().zip(synced) {
+        if let Err(error) = synced {
+            *step = Err(error);
         }
-        Entry::File(FileEntry { content: Content::Large { bytes, .. }, mode }) => {
-            let mut source = upper.file(path)?;
-            folder.replace_file(name, *mode, |file| match io::copy(&mut source, file)? {
-                copied if copied == *bytes => Ok(()),
-                _ => Err(io::Error::other("it was changed while it was copied: look at it again")),
+    }
+    let mut done: Vec<_> =
+        prepared.into_iter().zip(puts).map(|(step, put)| step?.take(user, put, &mut touched)).collect();
+    if let Err(error) = touched.sync() {
+        // Nobody knows which of them a power cut would take back.
+        let why = error.to_string();
+        done.iter_mut()
+            .filter(|result| result.is_ok())
+            .for_each(|result| *result = Err(io::Error::other(why.clone())));
+    }
+    done
+}
+
+/// What is left to do for a path once everything is written.
+enum Step {
+    Place(Staged),
+    Remove(Folder),
+    /// It is not there, nor is its folder.
+    Nothing,
+}
+
+fn prepare(user: &UserSide, upper: &Upper, put: &Put, touched: &mut Touched) -> io::Result<Step> {
+    let Put { path, seen, wanted } = put;
+    still(user, path, seen)?;
+    let root = Folder::open(user.root().as_host())?;
+    if *wanted == Entry::Missing {
+        let parent = root.parent_of(path.as_path())?;
+        return Ok(parent.map_or(Step::Nothing, |(folder, _)| Step::Remove(folder)));
+    }
+    let name = name(path)?;
+    let parent = path.as_path().parent().unwrap_or(path.as_path());
+    // All of them: one that was made before, on a disk that then failed, may be there and not on the disk.
+    let folder = root.make_folders_on(parent, &mut |passed, _| touched.add(passed))?;
+    let staged = match wanted {
+        Entry::Link(target) => folder.stage_link(name, target),
+        Entry::File(FileEntry { content: Content::Whole(bytes), mode }) => {
+            folder.stage_file(name, *mode, |file| file.write_all(bytes))
+        }
+        Entry::File(FileEntry { content, mode }) => {
+            let source = upper.file(path)?;
+            folder.stage_file(name, *mode, |file| match content.is_what_is_copied(source, file)? {
+                true => Ok(()),
+                false => Err(io::Error::other("it was changed while it was copied: look at it again")),
             })
         }
         Entry::Missing | Entry::Folder | Entry::Other => {
             Err(io::Error::other("it is neither a file nor a link"))
         }
+    };
+    Ok(Step::Place(staged?))
+}
+
+impl Step {
+    fn take(self, user: &UserSide, put: &Put, touched: &mut Touched) -> io::Result<()> {
+        // Writing all the others took its time.
+        still(user, &put.path, &put.seen)?;
+        let name = name(&put.path)?;
+        let folder = match self {
+            Self::Nothing => return Ok(()),
+            Self::Remove(folder) => {
+                folder.remove_file(name)?;
+                folder
+            }
+            Self::Place(staged) => {
+                if put.seen == Entry::Folder {
+                    // Only if no file is in it: their end has to be accepted first.
+                    staged.folder().remove_empty_tree(name, VIEW_FOLDERS_MAX_DEPTH)?;
+                }
+                staged.place()?
+            }
+        };
+        touched.add(&folder)
     }
 }
 
-fn remove(root: &Folder, path: &WorkspacePath) -> io::Result<()> {
-    let Some((folder, name)) = root.parent_of(path.as_path())? else {
-        return Ok(());
-    };
-    folder.remove_file(name)
+fn still(user: &UserSide, path: &WorkspacePath, seen: &Entry) -> io::Result<()> {
+    match user.entry(path)? == *seen {
+        true => Ok(()),
+        false => Err(io::Error::other("it was changed in this very moment: look at it again")),
+    }
+}
+
+fn name(path: &WorkspacePath) -> io::Result<&OsStr> {
+    path.as_path().file_name().ok_or_else(|| io::Error::other("it has no name"))
+}
+
+/// The folders in which names were given or taken away, by what tells them from every other one.
+#[derive(Default)]
+struct Touched {
+    waiting: HashMap<(u64, u64), Folder>,
+    failed: Option<io::Error>,
+}
+
+impl Touched {
+    /// Handles that are kept open.
+    const WAITING_MAX: usize = 128;
+
+    fn add(&mut self, folder: &Folder) -> io::Result<()> {
+        if self.waiting.len() == Self::WAITING_MAX {
+            self.sync_waiting();
+        }
+        self.waiting.insert(folder.identity()?, folder.again()?);
+        Ok(())
+    }
+
+    fn sync(mut self) -> io::Result<()> {
+        self.sync_waiting();
+        self.failed.map_or(Ok(()), Err)
+    }
+
+    fn sync_waiting(&mut self) {
+        let folders = self.waiting.drain().map(|(_, folder)| folder).collect();
+        let failed = at_once(folders, |folder| folder.sync()).into_iter().find_map(Result::err);
+        self.failed = self.failed.take().or(failed);
+    }
+}
+
+/// The same for all, several at a time.
+fn at_once<T: Send>(all: Vec<T>, work: impl Fn(T) -> io::Result<()> + Sync) -> Vec<io::Result<()>> {
+    let mut results: Vec<io::Result<()>> = all.iter().map(|_| Ok(())).collect();
+    let share = all.len().div_ceil(ACCEPT_SYNCS_AT_ONCE).max(1);
+    let mut all = all.into_iter();
+    std::thread::scope(|scope| {
+        for results in results.chunks_mut(share) {
+            let (mine, work): (Vec<T>, _) = (all.by_ref().take(share).collect(), &work);
+            scope.spawn(move || {
+                for (result, one) in results.iter_mut().zip(mine) {
+                    *result = work(one);
+                }
+            });
+        }
+    });
+    results
 }
 
 /// Sets the permission bits of a file.

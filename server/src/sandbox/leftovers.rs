@@ -3,6 +3,7 @@
 use super::container;
 use super::error::SandboxError;
 use super::podman::{PodmanService, within};
+use super::root::GUEST_PATH;
 use crate::environment::Environment;
 use crate::storage;
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
@@ -60,9 +61,13 @@ pub(super) fn remove_services(base: &Path) {
 /// The owner in a folder's name, when it is a name of ours: `airlock-podman-PID@TIME-RANDOM`.
 fn owner_of_folder(name: &str) -> Option<&str> {
     let (owner, random) = name.strip_prefix(FOLDER)?.split_once('-')?;
-    let (pid, time) = owner.split_once('@')?;
+    (is_owner(owner) && random.len() == 6).then_some(owner)
+}
+
+/// Whether this can name a server: `PID@TIME`.
+fn is_owner(owner: &str) -> bool {
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (number(pid) && number(time) && random.len() == 6).then_some(owner)
+    owner.split_once('@').is_some_and(|(pid, time)| number(pid) && number(time))
 }
 
 /// The processes that serve a socket in a folder: known by that very argument.
@@ -110,15 +115,23 @@ fn writes_to(labels: &Labels, upper: &Path) -> bool {
         && labels.get(UPPER).is_some_and(|label| Path::new(label) == upper)
 }
 
-/// Removes the containers of Airlock that have such labels, as far as it can.
+/// Removes the containers of Airlock that have such labels, as far as it can. A label is anybody's to write, so what is
+/// removed must be labelled and made as ours are.
 async fn remove_those(service: &PodmanService, wanted: impl Fn(&Labels) -> bool) -> Result<(), SandboxError> {
     let of_airlock = ContainerListFilter::LabelKey(OWNER.to_owned());
     let options = ContainerListOpts::builder().all(true).filter([of_airlock]).build();
     let listed = within("list containers", service.api().containers().list(&options)).await?;
     let mut outcome = Ok(());
     for found in listed {
-        if let (Some(id), Some(labels)) = (found.id, &found.labels)
-            && wanted(labels)
+        let labels = found.labels.unwrap_or_default();
+        let is_labelled =
+            labels.get(OWNER).is_some_and(|owner| is_owner(owner)) && labels.contains_key(SESSION);
+        let runs_our_guest =
+            found.command.is_some_and(|command| command.first().is_some_and(|first| first == GUEST_PATH));
+        if let Some(id) = found.id
+            && is_labelled
+            && runs_our_guest
+            && wanted(&labels)
             && let Err(error) = container::remove(service, &id).await
         {
             outcome = Err(error);

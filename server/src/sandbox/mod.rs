@@ -40,6 +40,7 @@ pub use trial::{Trial, try_out};
 
 use crate::config::IsolationWish;
 use crate::environment::Environment;
+use crate::neutral::neutral_line;
 use crate::paths::WorkspaceRoot;
 use airlock_guest::{Hello, Link};
 use last_words::LastWords;
@@ -137,6 +138,8 @@ impl Sandbox {
             Isolation::Container => "a container on this machine's kernel",
         };
         let remarks: String = self.remarks.iter().map(|remark| format!("; {remark}")).collect();
+        // Said by the guest, whoever that is by now.
+        let kernel: String = neutral_line(kernel).chars().take(64).collect();
         format!("{kind} ({kernel}), {} MiB, no network{remarks}", memory_kib / 1024)
     }
 

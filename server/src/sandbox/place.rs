@@ -47,6 +47,7 @@ pub fn session_folder(environment: &Environment, session_id: &str) -> PathBuf {
 impl Place {
     /// Makes the folders.
     pub(super) fn prepare(environment: &Environment, plan: &Plan) -> Result<Self, SandboxError> {
+        keep_apart(environment, plan)?;
         let base = base(environment);
         let session = session_folder(environment, &plan.session_id);
         let workspace = plan.workspace.as_host().to_owned();
@@ -67,12 +68,6 @@ impl Place {
             owner: (owner.uid(), owner.gid()),
             rootful: rustix::process::geteuid().is_root(),
         };
-        if base.canonicalize().map_err(failed)?.starts_with(&place.workspace) {
-            return Err(SandboxError::new(
-                format!("the workspace holds Airlock's own folder {}", base.display()),
-                "open a folder that does not, or set XDG_STATE_HOME to one outside",
-            ));
-        }
         for path in [&place.workspace, &place.upper] {
             check_path(path)?;
         }
@@ -82,6 +77,40 @@ impl Place {
         storage::replace(&session.join(OWNER), leftovers::owner().as_bytes()).map_err(failed)?;
         Ok(place)
     }
+}
+
+/// Airlock's own folders hold the key, what the user allowed, and what was said. So none of them is in a workspace, nor a
+/// workspace in one of them, also where they are links to elsewhere.
+fn keep_apart(environment: &Environment, plan: &Plan) -> Result<(), SandboxError> {
+    let workspace = plan.workspace.as_host();
+    let Environment { config_dir, state_dir, cache_dir, .. } = environment;
+    // A trial's workspace is made there, and empty.
+    let is_trial = workspace == resolved(&state_dir.join(&plan.session_id));
+    let linked = ["config.toml", "commands", "plugins"].map(|name| config_dir.join(name));
+    for ours in [config_dir, state_dir, cache_dir].into_iter().chain(&linked) {
+        let place = resolved(ours);
+        let what = if place.starts_with(workspace) {
+            "holds"
+        } else if workspace.starts_with(&place) && !is_trial {
+            "is in"
+        } else {
+            continue;
+        };
+        return Err(SandboxError::new(
+            format!("the workspace {what} Airlock's own folder {}", ours.display()),
+            "open another one: what is in there decides what the agent may do",
+        ));
+    }
+    Ok(())
+}
+
+/// Where a path leads, also when its end is not there yet.
+fn resolved(path: &Path) -> PathBuf {
+    let found = path.ancestors().find_map(|above| Some((above, above.canonicalize().ok()?)));
+    found.map_or_else(
+        || path.to_owned(),
+        |(above, real)| real.join(path.strip_prefix(above).unwrap_or(Path::new(""))),
+    )
 }
 
 /// An overlay is mounted with a line of options. A path that could be taken for another option would let a folder's

@@ -3,10 +3,11 @@
 //! Each name is opened relative to the handle of its folder, so a folder that is swapped for a link in between
 //! leads nowhere. Nothing here waits: a pipe or device in a file's place is reported, not read.
 
-use rustix::fs::{
-    AtFlags, Dir, FileType, Mode, OFlags, fchmod, fchown, fgetxattr, fstat, fsync, mkdirat, mknodat, openat,
-    readlinkat, renameat, statat, symlinkat, unlinkat,
-};
+mod staged;
+
+pub use staged::Staged;
+
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fgetxattr, fstat, fsync, openat, readlinkat, statat};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,10 +15,6 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
-use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Names in one folder that are looked at.
-const NAMES_MAX: usize = 1 << 20;
 
 /// An open folder.
 #[derive(Debug)]
@@ -71,6 +68,22 @@ impl Folder {
     #[expect(clippy::disallowed_methods, reason = "`storage` owns the disk")]
     pub fn open(path: &Path) -> io::Result<Self> {
         Ok(Self(File::open(path)?.into()))
+    }
+
+    /// Makes the names in it survive a power cut.
+    pub fn sync(&self) -> io::Result<()> {
+        Ok(fsync(&self.0)?)
+    }
+
+    /// A second handle of the same folder.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(Self(self.0.try_clone()?))
+    }
+
+    /// What tells it from every other folder.
+    pub fn identity(&self) -> io::Result<(u64, u64)> {
+        let stat = fstat(&self.0)?;
+        Ok((stat.st_dev, stat.st_ino))
     }
 
     /// Opens one name of this folder, without following a link.
@@ -195,135 +208,6 @@ impl Folder {
             }
         }
         Ok((Node::Missing, true))
-    }
-}
-
-/// Changing what is in a folder. Nothing is written through a link: whatever stands at a name is replaced.
-impl Folder {
-    /// Puts a file in the place of whatever file or link has this name, in one step: others see the old one or the new.
-    pub fn replace_file(
-        &self,
-        name: &OsStr,
-        mode: u32,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> io::Result<()> {
-        self.in_one_step(name, |temporary| {
-            let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            let mut file = File::from(openat(&self.0, temporary, flags, Mode::from_raw_mode(0o600))?);
-            write(&mut file)?;
-            self.own(&file)?;
-            fchmod(&file, Mode::from_raw_mode(mode))?;
-            file.sync_all()
-        })
-    }
-
-    /// Puts a symbolic link in the place of whatever file or link has this name.
-    pub fn replace_link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
-        self.in_one_step(name, |temporary| Ok(symlinkat(target, &self.0, temporary)?))
-    }
-
-    /// Removes a file or a link; one that is not there is no error.
-    pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
-        match unlinkat(&self.0, name, AtFlags::empty()) {
-            Ok(()) => Ok(fsync(&self.0)?),
-            Err(Errno::NOENT) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// Sets the permission bits of a file.
-    pub fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
-        match self.node(name)? {
-            Node::File(file) => {
-                fchmod(&file, Mode::from_raw_mode(mode))?;
-                file.sync_all()
-            }
-            _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file")),
-        }
-    }
-
-    /// Makes what stands in an overlay's upper layer for something that was deleted.
-    pub fn make_whiteout(&self, name: &OsStr) -> io::Result<()> {
-        Ok(mknodat(&self.0, name, FileType::CharacterDevice, Mode::empty(), 0)?)
-    }
-
-    /// Removes a folder in which nothing is.
-    pub fn remove_empty_folder(&self, name: &OsStr) -> io::Result<()> {
-        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
-    }
-
-    /// Removes a folder in which there are only folders, down to this depth. A file in it is an error.
-    pub fn remove_empty_tree(&self, name: &OsStr, depth_max: usize) -> io::Result<()> {
-        if let Node::Folder(folder) = self.node(name)?
-            && depth_max > 0
-        {
-            for inner in folder.names(NAMES_MAX)? {
-                folder.remove_empty_tree(&inner, depth_max - 1)?;
-            }
-        }
-        self.remove_empty_folder(name)
-    }
-
-    /// Opens the folder at a relative path and makes what is missing of it. A link or a file on the way is an error.
-    pub fn make_folders(&self, path: &Path) -> io::Result<Self> {
-        let mut folder = Self(self.0.try_clone()?);
-        for component in path.components() {
-            let Component::Normal(name) = component else {
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain path"));
-            };
-            folder = match folder.node(name)? {
-                Node::Folder(inner) => inner,
-                Node::Missing => folder.make_folder(name)?,
-                _ => {
-                    let why = format!("{} stands where a folder is needed", name.display());
-                    return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
-                }
-            };
-        }
-        Ok(folder)
-    }
-
-    fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
-        match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
-            Ok(()) | Err(Errno::EXIST) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let safe = openat(&self.0, name, flags, Mode::empty()).map_err(io::Error::from).and_then(|made| {
-            self.own(&made)?;
-            fsync(&self.0)?;
-            Ok(Self(made))
-        });
-        if safe.is_err() {
-            // Or the next one to need it would take it for safe. One in which something is stays.
-            let _ = self.remove_empty_folder(name);
-        }
-        safe
-    }
-
-    /// As root, what we make belongs to whom this folder belongs to.
-    fn own(&self, made: impl std::os::fd::AsFd) -> io::Result<()> {
-        if rustix::process::geteuid().is_root() {
-            let folder = fstat(&self.0)?;
-            let (user, group) =
-                (rustix::fs::Uid::from_raw(folder.st_uid), rustix::fs::Gid::from_raw(folder.st_gid));
-            fchown(made, Some(user), Some(group))?;
-        }
-        Ok(())
-    }
-
-    fn in_one_step(&self, name: &OsStr, make: impl FnOnce(&OsStr) -> io::Result<()>) -> io::Result<()> {
-        static MADE: AtomicU64 = AtomicU64::new(0);
-        let number = MADE.fetch_add(1, Ordering::Relaxed);
-        let temporary = OsString::from(format!(".airlock-{}-{number}.tmp", std::process::id()));
-        // One of this name can only be what a process with our id left behind when it was killed.
-        let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
-        let made = make(&temporary).and_then(|()| Ok(renameat(&self.0, &temporary, &self.0, name)?));
-        if made.is_err() {
-            let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
-            return made;
-        }
-        Ok(fsync(&self.0)?)
     }
 }
 

@@ -1,12 +1,13 @@
 //! What is at a path: on the user's side, in the agent's view, or when both last agreed.
 
-use crate::limits::VIEW_CONTENT_MAX_BYTES;
+use crate::limits::{VIEW_CONTENT_MAX_BYTES, VIEW_FILE_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Node, read_bounded};
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::MetadataExt;
 use std::sync::Arc;
 
 /// What is at a path.
@@ -71,7 +72,7 @@ impl Entry {
             Node::Link(target) => Self::Link(target),
             Node::Other => Self::Other,
             Node::File(file) => Self::File(FileEntry {
-                mode: std::os::unix::fs::MetadataExt::mode(&file.metadata()?) & MODE_MASK,
+                mode: file.metadata()?.mode() & MODE_MASK,
                 content: Content::read(file)?,
             }),
         })
@@ -87,13 +88,26 @@ impl Content {
     }
 
     fn read(mut file: File) -> io::Result<Self> {
-        if file.metadata()?.len() <= VIEW_CONTENT_MAX_BYTES as u64 {
+        let metadata = file.metadata()?;
+        let bytes = metadata.len();
+        if bytes > VIEW_FILE_MAX_BYTES {
+            // Known by when it was changed, for reading it may take for ever: one with nothing in it can be of any size.
+            let digest = format!("not read: {}.{}", metadata.ctime(), metadata.ctime_nsec());
+            return Ok(Self::Large { bytes, digest });
+        }
+        if bytes <= VIEW_CONTENT_MAX_BYTES as u64 {
             match read_bounded(file.try_clone()?, VIEW_CONTENT_MAX_BYTES) {
                 // It grew while it was read.
                 Err(error) if error.kind() == io::ErrorKind::FileTooLarge => file.rewind()?,
                 read => return Ok(Self::Whole(read?.into())),
             }
         }
+        Self::pass(file, io::sink())
+    }
+
+    /// Copies a file that is too large to be held, and gives what that was. One that does not end, as far as anybody can
+    /// wait for it, is an error.
+    fn pass(mut file: impl Read, mut to: impl Write) -> io::Result<Self> {
         let (mut hasher, mut bytes) = (Sha256::new(), 0);
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -102,8 +116,17 @@ impl Content {
                 return Ok(Self::Large { bytes, digest: hex(&hasher.finalize()) });
             }
             bytes += read as u64;
+            if bytes > VIEW_FILE_MAX_BYTES {
+                return Err(too_large());
+            }
             hasher.update(&chunk[..read]);
+            to.write_all(&chunk[..read])?;
         }
+    }
+
+    /// Copies a file, and says whether it was this.
+    pub fn is_what_is_copied(&self, file: File, to: impl Write) -> io::Result<bool> {
+        Ok(Self::pass(file, to)? == *self)
     }
 
     /// Its size.
@@ -126,6 +149,13 @@ impl Content {
             Self::Large { digest, .. } => digest.clone(),
         }
     }
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(
+        io::ErrorKind::FileTooLarge,
+        format!("it is larger than {} MiB", VIEW_FILE_MAX_BYTES >> 20),
+    )
 }
 
 pub(super) fn digest(bytes: &[u8]) -> String {

@@ -9,6 +9,7 @@
 //! | what both last agreed on | `base` |
 //! | which files the user changed | `watch` |
 //! | bringing that into the sandbox | `freshness` |
+//! | what of it the user was shown | `shown_states` |
 //! | all of it for one session | `session_view` |
 //!
 //! An overlay does not follow the folder below it: a file that is replaced by a rename, as editors save, stays the old
@@ -20,6 +21,7 @@ mod editor_view;
 mod entry;
 mod freshness;
 mod session_view;
+mod shown_states;
 mod upper;
 mod user_side;
 mod watch;
@@ -29,6 +31,7 @@ pub use editor_view::{EditorView, OpenDocument, OpenDocuments, Shown, ShownDiagn
 pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;
 pub use session_view::{HeldView, SessionView};
+pub use shown_states::ShownStates;
 pub use upper::{InUpper, Mention, Mentions, Upper};
 pub use user_side::{Buffers, NoEditor, UserSide};
 pub use watch::WorkspaceWatches;

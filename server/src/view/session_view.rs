@@ -3,6 +3,7 @@
 use super::base::Agreed;
 use super::entry::{Content, Entry, FileEntry};
 use super::freshness::{Plan, Push, Sides, Suspect, call};
+use super::shown_states::ShownStates;
 use super::user_side::Buffers;
 use super::watch::{Subscription, WorkspaceWatches};
 use crate::limits::WATCH_START_MAX_MS;
@@ -33,6 +34,8 @@ struct Kept {
     turn: tokio::sync::Mutex<()>,
     sides: Arc<Mutex<Sides>>,
     changed: Arc<Subscription>,
+    /// `None`: nothing was shown yet, and nothing has run.
+    shown: Mutex<Option<ShownStates>>,
 }
 
 /// A view that nobody else brings up to date or reviews meanwhile.
@@ -146,6 +149,7 @@ impl Kept {
             turn: tokio::sync::Mutex::default(),
             changed: Arc::new(watches.subscribe(workspace, bell)?),
             sides: Arc::new(Mutex::new(Sides::open(workspace, buffers, folder)?)),
+            shown: Mutex::default(),
         })
     }
 }
@@ -158,6 +162,23 @@ impl HeldView<'_> {
         match tokio::task::spawn_blocking(work).await {
             Ok(done) => done,
             Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+
+    /// This is what the user is shown of the agent's view.
+    pub fn show(&self, states: ShownStates) {
+        *lock(&self.kept.shown) = Some(states);
+    }
+
+    /// Whether what the agent has at a path is what the user was shown.
+    pub fn is_as_shown(&self, path: &WorkspacePath, entry: &Entry) -> bool {
+        lock(&self.kept.shown).as_ref().is_none_or(|shown| shown.has(path, entry))
+    }
+
+    /// A verdict of the user's gave a path of the agent's view this state.
+    pub fn set_shown(&self, path: &WorkspacePath, entry: &Entry) {
+        if let Some(shown) = &mut *lock(&self.kept.shown) {
+            shown.set(path, entry);
         }
     }
 
@@ -266,8 +287,8 @@ async fn stale(link: &Link, suspects: Vec<Suspect>) -> Result<Vec<WorkspacePath>
     Ok(suspects.into_iter().filter(stale).map(|suspect| suspect.path).collect())
 }
 
-fn lock(sides: &Mutex<Sides>) -> std::sync::MutexGuard<'_, Sides> {
-    sides.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(error: io::Error) -> LinkError {

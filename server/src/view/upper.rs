@@ -160,6 +160,10 @@ fn list(
         }
         let place = below.join(&name);
         let Some(path) = WorkspacePath::found(&place) else {
+            if mentions.unnameable.len() == limit {
+                mentions.cut = true;
+                return Ok(());
+            }
             mentions.unnameable.push(place.to_string_lossy().into_owned());
             continue;
         };

@@ -53,12 +53,14 @@ struct Shared {
     done: usize,
     fault: Option<(Fault, usize)>,
     failed: bool,
+    /// How often a folder was synced.
+    folder_syncs: usize,
 }
 
 impl FailingDisk {
     /// An empty disk that works.
     pub fn mount() -> Self {
-        let shared = Shared { tree: Tree::new(), done: 0, fault: None, failed: false };
+        let shared = Shared { tree: Tree::new(), done: 0, fault: None, failed: false, folder_syncs: 0 };
         let shared = Arc::new(Mutex::new(shared));
         let folder = TempDir::with_prefix("failing-disk-").expect("a temporary directory");
         let mut config = Config::default();
@@ -105,6 +107,11 @@ impl FailingDisk {
         shared.fault = None;
         self.hanging.mended.notify_all();
         shared.failed
+    }
+
+    /// How often a folder was synced so far.
+    pub fn folder_syncs(&self) -> usize {
+        lock(&self.shared).folder_syncs
     }
 
     /// Everything that is on it now survives the next power cut.

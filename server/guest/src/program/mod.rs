@@ -20,6 +20,7 @@ mod put;
 mod search;
 mod serve;
 mod shell;
+mod system_calls;
 mod text_file;
 
 pub use serve::{Guest, serve};

@@ -1,6 +1,7 @@
 //! `/accept`: brings changes into the user's files.
 
 use super::{BuiltIn, CommandContext, Outcome};
+use crate::neutral::neutral_line;
 use crate::review::{self, Selection};
 use futures::future::BoxFuture;
 
@@ -32,8 +33,12 @@ pub(super) fn selection(arguments: &str) -> Selection {
 
 /// What was done and what not.
 pub(super) fn in_words(done: &str, outcome: &review::Outcome) -> String {
-    let mut lines: Vec<String> = outcome.done.iter().map(|path| format!("- {done} `{path}`")).collect();
-    lines.extend(outcome.failed.iter().map(|(path, why)| format!("- Not `{path}`: {why}")));
+    let accepted = outcome.done.iter().map(|path| format!("- {done} `{}`", neutral_line(path.as_str())));
+    let failed = outcome
+        .failed
+        .iter()
+        .map(|(path, why)| format!("- Not `{}`: {}", neutral_line(path), neutral_line(why)));
+    let mut lines: Vec<String> = accepted.chain(failed).collect();
     if lines.is_empty() {
         lines.push("Nothing waits for review.".to_owned());
     }

@@ -4,6 +4,7 @@ use super::accept::in_words;
 use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::Session;
+use crate::neutral::neutral_line;
 use crate::review::{Change, ChangeKind, Selection};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
@@ -61,7 +62,12 @@ impl Walk<'_> {
     async fn hunks(&self, change: &Change) -> Result<(), String> {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
         for (index, hunk) in change.hunks.iter().enumerate() {
-            let title = format!("{} (hunk {} of {})", change.path, index + 1, change.hunks.len());
+            let title = format!(
+                "{} (hunk {} of {})",
+                neutral_line(change.path.as_str()),
+                index + 1,
+                change.hunks.len()
+            );
             match self.ask(&title, &hunk.text(), false).await?.as_deref() {
                 Some("accept") => accepted.push(hunk.id.clone()),
                 Some("reject") => rejected.push(hunk.id.clone()),
@@ -122,5 +128,5 @@ fn title(change: &Change, of: &str) -> String {
     };
     let protected = if change.protected { ", which may run something later" } else { "" };
     let conflict = if change.conflict.is_some() { ", in conflict with what you changed" } else { "" };
-    format!("{kind} {}{protected}{conflict} {of}", change.path)
+    format!("{kind} {}{protected}{conflict} {of}", neutral_line(change.path.as_str()))
 }

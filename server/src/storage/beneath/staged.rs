@@ -1,0 +1,202 @@
+//! Changing what is below a folder: whatever is put there is made under another name first and takes its own in one step.
+
+use super::{Folder, Node};
+use rustix::fs::{
+    AtFlags, FileType, Mode, OFlags, fchmod, fchown, fstat, mkdirat, mknodat, openat, renameat, symlinkat,
+    unlinkat,
+};
+use rustix::io::Errno;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::path::{Component, Path};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names in one folder that are looked at.
+const NAMES_MAX: usize = 1 << 20;
+
+/// Changing what is in a folder. Nothing is written through a link: whatever stands at a name is replaced.
+impl Folder {
+    /// Puts a file in the place of whatever file or link has this name, in one step: others see the old one or the new.
+    pub fn replace_file(
+        &self,
+        name: &OsStr,
+        mode: u32,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let staged = self.stage_file(name, mode, write)?;
+        staged.sync()?;
+        staged.place()?.sync()
+    }
+
+    /// Puts a symbolic link in the place of whatever file or link has this name.
+    pub fn replace_link(&self, name: &OsStr, target: &OsStr) -> io::Result<()> {
+        self.stage_link(name, target)?.place()?.sync()
+    }
+
+    /// Writes a file that is to have this name, under another one. Who stages many can sync them all at once.
+    pub fn stage_file(
+        &self,
+        name: &OsStr,
+        mode: u32,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<Staged> {
+        let mut staged = self.stage(name)?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(&self.0, &staged.temporary, flags, Mode::from_raw_mode(0o600))?;
+        let file = staged.file.insert(File::from(made));
+        write(file)?;
+        self.own(&*file)?;
+        fchmod(&*file, Mode::from_raw_mode(mode))?;
+        Ok(staged)
+    }
+
+    /// The same for a symbolic link.
+    pub fn stage_link(&self, name: &OsStr, target: &OsStr) -> io::Result<Staged> {
+        let staged = self.stage(name)?;
+        symlinkat(target, &self.0, &staged.temporary)?;
+        Ok(staged)
+    }
+
+    fn stage(&self, name: &OsStr) -> io::Result<Staged> {
+        static MADE: AtomicU64 = AtomicU64::new(0);
+        let number = MADE.fetch_add(1, Ordering::Relaxed);
+        let temporary = OsString::from(format!(".airlock-{}-{number}.tmp", std::process::id()));
+        // One of this name can only be what a process with our id left behind when it was killed.
+        let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
+        Ok(Staged { folder: self.again()?, temporary, name: name.to_owned(), file: None })
+    }
+
+    /// Removes a file or a link; one that is not there is no error. It comes back after a power cut, unless the folder is
+    /// synced.
+    pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
+        match unlinkat(&self.0, name, AtFlags::empty()) {
+            Ok(()) | Err(Errno::NOENT) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Sets the permission bits of a file.
+    pub fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        match self.node(name)? {
+            Node::File(file) => {
+                fchmod(&file, Mode::from_raw_mode(mode))?;
+                file.sync_all()
+            }
+            _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file")),
+        }
+    }
+
+    /// Makes what stands in an overlay's upper layer for something that was deleted.
+    pub fn make_whiteout(&self, name: &OsStr) -> io::Result<()> {
+        Ok(mknodat(&self.0, name, FileType::CharacterDevice, Mode::empty(), 0)?)
+    }
+
+    /// Removes a folder in which nothing is.
+    pub fn remove_empty_folder(&self, name: &OsStr) -> io::Result<()> {
+        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Removes a folder in which there are only folders, down to this depth. A file in it is an error.
+    pub fn remove_empty_tree(&self, name: &OsStr, depth_max: usize) -> io::Result<()> {
+        if let Node::Folder(folder) = self.node(name)?
+            && depth_max > 0
+        {
+            for inner in folder.names(NAMES_MAX)? {
+                folder.remove_empty_tree(&inner, depth_max - 1)?;
+            }
+        }
+        self.remove_empty_folder(name)
+    }
+
+    /// Opens the folder at a relative path and makes what is missing of it. A link or a file on the way is an error.
+    pub fn make_folders(&self, path: &Path) -> io::Result<Self> {
+        self.make_folders_on(path, &mut |folder, made| if made { folder.sync() } else { Ok(()) })
+    }
+
+    /// The same for who syncs later: `passed` hears of each folder on the way, and whether one was made in it.
+    pub fn make_folders_on(
+        &self,
+        path: &Path,
+        passed: &mut impl FnMut(&Self, bool) -> io::Result<()>,
+    ) -> io::Result<Self> {
+        let mut folder = self.again()?;
+        for component in path.components() {
+            let Component::Normal(name) = component else {
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain path"));
+            };
+            folder = match folder.node(name)? {
+                Node::Folder(inner) => passed(&folder, false).map(|()| inner)?,
+                Node::Missing => {
+                    let safe = folder.make_folder(name).and_then(|made| passed(&folder, true).map(|()| made));
+                    if safe.is_err() {
+                        // Or the next one to need it would take it for safe. One in which something is stays.
+                        let _ = folder.remove_empty_folder(name);
+                    }
+                    safe?
+                }
+                _ => {
+                    let why = format!("{} stands where a folder is needed", name.display());
+                    return Err(io::Error::new(io::ErrorKind::NotADirectory, why));
+                }
+            };
+        }
+        Ok(folder)
+    }
+
+    fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
+        match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let made = openat(&self.0, name, flags, Mode::empty())?;
+        self.own(&made)?;
+        Ok(Self(made))
+    }
+
+    /// As root, what we make belongs to whom this folder belongs to.
+    fn own(&self, made: impl std::os::fd::AsFd) -> io::Result<()> {
+        if rustix::process::geteuid().is_root() {
+            let folder = fstat(&self.0)?;
+            let (user, group) =
+                (rustix::fs::Uid::from_raw(folder.st_uid), rustix::fs::Gid::from_raw(folder.st_gid));
+            fchown(made, Some(user), Some(group))?;
+        }
+        Ok(())
+    }
+}
+
+/// A file or a link under a temporary name. It takes its own in one step; dropped before that, it goes.
+#[derive(Debug)]
+pub struct Staged {
+    folder: Folder,
+    temporary: OsString,
+    name: OsString,
+    file: Option<File>,
+}
+
+impl Staged {
+    /// Where it is.
+    pub fn folder(&self) -> &Folder {
+        &self.folder
+    }
+
+    /// Makes its content survive a power cut.
+    pub fn sync(&self) -> io::Result<()> {
+        self.file.as_ref().map_or(Ok(()), File::sync_all)
+    }
+
+    /// Gives it its name, whatever file or link had that. The folder that comes back is not synced yet.
+    pub fn place(self) -> io::Result<Folder> {
+        renameat(&self.folder.0, &self.temporary, &self.folder.0, &self.name)?;
+        self.folder.again()
+    }
+}
+
+impl Drop for Staged {
+    /// Once it has its name there is nothing of the other.
+    fn drop(&mut self) {
+        let _ = unlinkat(&self.folder.0, &self.temporary, AtFlags::empty());
+    }
+}
