@@ -11,6 +11,7 @@ use super::slot::Slot;
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
 use crate::limits::PLUGIN_OUTPUT_MAX_BYTES;
+use crate::patience::patiently;
 use crate::tools::{Tool, ToolContext, ToolOutcome};
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -115,8 +116,10 @@ async fn call(
     input: &Value,
     context: ToolContext,
 ) -> Result<ToolOutcome, String> {
+    let progress = context.progress.clone();
     let around = prepare(slot, &plugin, plugins, context).await?;
-    let loaded = plugin.load(plugins).await?;
+    let compiling = || progress.show(format!("the plugin {} is being compiled\n", plugin.name()));
+    let loaded = patiently(plugin.load(plugins), compiling).await?;
     let called = plugins.engine()?.call_tool(&loaded, around, name, &input.to_string()).await;
     match called.map_err(|fault: Fault| fault.to_string())? {
         Ok(contents) => answer(contents),
