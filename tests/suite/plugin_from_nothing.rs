@@ -97,12 +97,8 @@ async fn a_plugin_in_python_from_nothing_is_called_by_the_agent() {
     let built = author.tries(&["plugin", "build"]).await;
     assert!(built.well, "{}", built.stderr);
     assert!(built.stdout.contains("tool python_outline: Outlines a Python file"), "{}", built.stdout);
-    // Each takes far longer than a second.
-    for told in
-        ["componentize-py is at work …", "the component is being compiled, to ask it what it offers …"]
-    {
-        assert!(built.stderr.contains(told), "{}", built.stderr);
-    }
+    // It takes far longer than a second.
+    assert!(built.stderr.contains("componentize-py is at work …"), "{}", built.stderr);
     let tested = author.runs(&["plugin", "test"]).await;
     assert!(tested.ends_with("3 passed, 0 failed\n"), "{tested}");
     author.home().write("a.py", "class A:\n    def go(self): pass\n");

@@ -10,11 +10,6 @@ use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// Whether the user has said yes on the command line.
-pub(super) struct Consent {
-    pub(super) given: bool,
-}
-
 /// What came of it.
 pub(super) enum Fixed {
     /// Nothing was run, and this is how to end.
@@ -26,12 +21,12 @@ pub(super) enum Fixed {
 /// What makes another user of the user, best first.
 const BECOME_ROOT: [&str; 2] = ["sudo", "doas"];
 
-/// Shows what would be run, asks, and runs it.
+/// Shows what would be run, asks unless the user has said yes already, and runs it.
 pub(super) async fn fix(
     environment: &Environment,
     findings: &Findings,
     distribution: &Distribution,
-    consent: Consent,
+    said_yes: bool,
     signals: &mut Signals,
 ) -> anyhow::Result<Fixed> {
     let mut stdout = io::stdout();
@@ -45,7 +40,7 @@ pub(super) async fn fix(
     for command in &commands {
         writeln!(stdout, "  {command}")?;
     }
-    if !consent.given {
+    if !said_yes {
         if !io::stdin().is_terminal() {
             writeln!(
                 io::stderr(),

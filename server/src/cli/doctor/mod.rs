@@ -67,15 +67,15 @@ async fn examine(environment: &Environment, arguments: DoctorArguments) -> anyho
         });
     }
     let paint = Paint::of_stream(environment, io::stdout().is_terminal());
-    let told = tell(environment, &mut signals, &distribution, paint).await?;
+    let style = Style { paint, offers_fix: !arguments.fix };
+    let told = tell(environment, &mut signals, &distribution, style).await?;
     match told {
         Ok(findings) if arguments.fix => {
-            let asked = fix::Consent { given: arguments.yes };
-            match fix::fix(environment, &findings, &distribution, asked, &mut signals).await? {
+            match fix::fix(environment, &findings, &distribution, arguments.yes, &mut signals).await? {
                 fix::Fixed::Nothing(exit) => Ok(exit),
                 fix::Fixed::Something => {
                     writeln!(io::stdout(), "\nLooking again:")?;
-                    let again = tell(environment, &mut signals, &distribution, paint).await?;
+                    let again = tell(environment, &mut signals, &distribution, style).await?;
                     Ok(again.map_or_else(|exit| exit, |findings| findings.exit()))
                 }
             }
@@ -85,12 +85,20 @@ async fn examine(environment: &Environment, arguments: DoctorArguments) -> anyho
     }
 }
 
+/// How it is told to a person.
+#[derive(Clone, Copy)]
+struct Style {
+    paint: Paint,
+    /// They have not asked for a fix yet.
+    offers_fix: bool,
+}
+
 /// Looks, and tells each finding as soon as it is known.
 async fn tell(
     environment: &Environment,
     signals: &mut Signals,
     distribution: &Distribution,
-    paint: Paint,
+    Style { paint, offers_fix }: Style,
 ) -> anyhow::Result<Result<Findings, Exit>> {
     let mut stdout = io::stdout();
     writeln!(stdout, "{}", report::title(distribution))?;
@@ -100,7 +108,7 @@ async fn tell(
     });
     let found = found.await?;
     if let Ok(findings) = &found {
-        write!(stdout, "{}", report::summary(findings))?;
+        write!(stdout, "{}", report::summary(findings, offers_fix))?;
         stdout.flush()?;
     }
     Ok(found)

@@ -37,12 +37,12 @@ fn indented(text: &str) -> String {
     neutral(text).trim_end().replace('\n', &format!("\n{INDENT}"))
 }
 
-/// The last line: what it comes to.
-pub(super) fn summary(findings: &Findings) -> String {
+/// The last line: what it comes to, and that a fix can be asked for.
+pub(super) fn summary(findings: &Findings, offers_fix: bool) -> String {
     let count = |state| findings.all.iter().filter(|finding| finding.state == state).count();
-    let can_install = findings.all.iter().filter_map(|finding| finding.remedy.as_ref());
-    let fix = can_install.clone().any(|remedy| !remedy.needs.is_empty() || !remedy.commands.is_empty());
-    let fix = if fix { " `airlock doctor --fix` does what it can about it." } else { "" };
+    let mut remedies = findings.all.iter().filter_map(|finding| finding.remedy.as_ref());
+    let can_fix = remedies.any(|remedy| !remedy.needs.is_empty() || !remedy.commands.is_empty());
+    let fix = if can_fix && offers_fix { " `airlock doctor --fix` does what it can about it." } else { "" };
     match (count(State::Failed), count(State::Hint)) {
         (0, 0) => "All is well.\n".to_owned(),
         (0, _) => format!("All that is needed is there; [--] would be better.{fix}\n"),
@@ -108,7 +108,8 @@ mod tests {
         assert_eq!(text.replace("`sudo ", "`"), expected);
         let expected =
             "One thing is not as it must be: [!!]. `airlock doctor --fix` does what it can about it.\n";
-        assert_eq!(summary(&findings()), expected);
+        assert_eq!(summary(&findings(), true), expected);
+        assert_eq!(summary(&findings(), false), "One thing is not as it must be: [!!].\n");
     }
 
     #[test]

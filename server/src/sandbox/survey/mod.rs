@@ -41,7 +41,8 @@ pub async fn survey(environment: &Environment, wish: IsolationWish) -> Vec<Part>
         let krun = runtime::krun(environment).map(|program| program.display().to_string());
         parts.push(part("krun", "MicroVM runtime", krun, is_required));
         let device = Path::new("/dev/kvm");
-        let kvm = runtime::kvm(device).map(|()| format!("{} may be opened; only a boot proves that it works", device.display()));
+        let kvm = runtime::kvm(device)
+            .map(|()| format!("{} may be opened; only a boot proves that it works", device.display()));
         parts.push(part("kvm", "Virtualisation", kvm, is_required));
     }
     if !rustix::process::geteuid().is_root() {
