@@ -7,6 +7,7 @@ use super::hunks::hunks;
 use super::ignored::Ignored;
 use super::protected::{Protection, protection};
 use super::read_so_far::ReadSoFar;
+use super::steps::Steps;
 use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
 use crate::neutral::neutral_line;
@@ -79,9 +80,11 @@ pub async fn accept(
     view: &HeldView<'_>,
     editor: &dyn DocumentEditor,
     selection: &Selection,
+    steps: &Steps,
 ) -> io::Result<Outcome> {
     let listing = list(view).await?;
     let (mut picked, mut outcome) = pick(listing.changes, selection, true);
+    steps.begin(picked.len());
     // What goes makes room for what comes.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Deleted);
     let mut batch = Batch::default();
@@ -99,6 +102,7 @@ pub async fn accept(
             Ok(edited) => batch.add(picked.change, accepted, edited),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
+        steps.advance();
     }
     batch.put(view, &mut outcome).await;
     let removed = batch.removed;
@@ -113,9 +117,10 @@ pub async fn accept(
 }
 
 /// Puts the agent's view back to what the user has.
-pub async fn reject(view: &HeldView<'_>, selection: &Selection) -> io::Result<Outcome> {
+pub async fn reject(view: &HeldView<'_>, selection: &Selection, steps: &Steps) -> io::Result<Outcome> {
     let listing = list(view).await?;
     let (mut picked, mut outcome) = pick(listing.changes, selection, false);
+    steps.begin(picked.len());
     // What the agent made goes first, to make room for what it took away.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Created);
     for picked in picked {
@@ -124,6 +129,7 @@ pub async fn reject(view: &HeldView<'_>, selection: &Selection) -> io::Result<Ou
             Ok(()) => outcome.done.push(path),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
+        steps.advance();
     }
     outcome.done.sort();
     Ok(outcome)

@@ -29,7 +29,10 @@ type Tell = dyn Fn(SandboxNews) + Send + Sync;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxNews {
     /// One is on its way.
-    Starting,
+    Starting {
+        /// The image that it is made of, which podman may have to copy first.
+        image: Option<String>,
+    },
     /// It takes commands.
     Ready {
         /// The wall around it, proved.
@@ -99,7 +102,7 @@ impl SandboxSlot {
         {
             return Err(error.clone());
         }
-        (self.tell)(SandboxNews::Starting);
+        (self.tell)(SandboxNews::Starting { image: plan.image.clone() });
         preparation.await;
         // In a task of its own: who waits may give up, and a start that is dropped half-way leaves a container that
         // nobody knows of.
