@@ -177,7 +177,6 @@ async fn while_the_sandbox_starts_the_call_is_given_up_and_the_next_one_finds_it
         let heard = claude.requests().last().expect("a request").last_user_text();
         assert!(heard.contains("up\n[exit code 0"), "{heard}");
         next_prompt_works(&editor, &claude, &session).await;
-        assert_eq!(unruly.calls("containers/create"), 1, "it was started once");
         editor.shutdown().await;
         claude.finish();
         all.push(took);

@@ -60,7 +60,7 @@ fn long_turn() -> impl FnMut(&Received) -> Option<Reply> + Send + 'static {
         Some(if asked.contains("And now?") {
             "All is well.".into()
         } else if asked.contains("toolu_4") {
-            Reply::new().thinking("so", "sig").text_in(["Do", "ne."])
+            Reply::new().thinking("so", "sig-2").text_in(["Do", "ne."])
         } else if asked.contains("toolu_3") {
             Reply::calls("toolu_4", "look", json!({"again": true}))
         } else if asked.contains("toolu_1") && slowed_down.insert(request.first_user_text()) {

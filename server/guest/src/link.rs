@@ -34,6 +34,15 @@ pub struct Link {
 /// Whether the link is closed. Who gives the guest up says so here, and everybody knows at once.
 type Closed = Arc<watch::Sender<bool>>;
 
+/// Says so when it is dropped, also by a panic: of what is read from the stream not all is our own code.
+struct Closes(Closed);
+
+impl Drop for Closes {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
 /// Why a call got no good answer.
 #[derive(Debug)]
 pub enum LinkError {
@@ -61,18 +70,17 @@ impl Link {
     pub fn new(io: impl AsyncRead + AsyncWrite + Send + Unpin + 'static) -> Self {
         let (opening, requests) = mpsc::channel(OPENING_MAX);
         let closed = Arc::new(watch::channel(false).0);
-        let (closing, mut given_up) = (Arc::clone(&closed), closed.subscribe());
+        let (closes, mut given_up) = (Closes(Arc::clone(&closed)), closed.subscribe());
         let mut config = Config::default();
         config.set_max_num_streams(STREAMS_MAX).set_max_connection_receive_window(Some(UNREAD_MAX_BYTES));
         let connection = Connection::new(whole(io).compat(), config, Mode::Client);
         tokio::spawn(async move {
+            let _closes = closes;
             let mut driver = Driver { connection, requests, waiting: None };
             tokio::select! {
                 () = poll_fn(|context| driver.poll(context)) => {}
                 _ = given_up.wait_for(|closed| *closed) => {}
             }
-            drop(driver);
-            closing.send_replace(true);
         });
         Self { opening, closed }
     }
