@@ -2,10 +2,8 @@
 //! person at one.
 
 use airlock_tests::airlock_binary::airlock_binary;
-use airlock_tests::deadline::DEADLINE;
 use airlock_tests::terminal::Terminal;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 const DEMO: &str = env!("CARGO_BIN_EXE_demo");
 
@@ -17,7 +15,6 @@ fn demo() -> Command {
 
 #[test]
 fn without_a_terminal_the_demo_plays_itself_and_tells_all_of_it() {
-    let begun = Instant::now();
     let output = demo().output().expect("it starts");
     let said = String::from_utf8(output.stdout).expect("UTF-8");
     assert!(output.status.success(), "{said}\n{}", String::from_utf8_lossy(&output.stderr));
@@ -44,7 +41,6 @@ fn without_a_terminal_the_demo_plays_itself_and_tells_all_of_it() {
     }
     assert!(!said.contains('\u{1b}'), "plain text: {said:?}");
     assert!(!said.contains("WARN"), "nothing to worry about: {said}");
-    assert!(begun.elapsed() < DEADLINE, "it takes {:?}", begun.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread")]
