@@ -100,6 +100,11 @@ impl Environment {
         }
     }
 
+    /// The same with another folder for what is kept: for what is to leave no trace.
+    pub fn keeping_in(&self, state_dir: PathBuf) -> Self {
+        Self { state_dir, ..self.clone() }
+    }
+
     /// An installed program, found as a shell finds it. Debian keeps some where only root looks.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let path = self.variable("PATH").unwrap_or_default().split(':').chain(["/usr/sbin", "/sbin"]);

@@ -9,7 +9,7 @@
 //! | the Messages API; the tools, built in and from WASM components; what they change and see; where they run | [`claude`], [`tools`], [`plugins`], [`review`], [`view`], [`sandbox`] |
 //! | what becomes of accepted work: commits, pushes, pull requests | [`git`], [`forge`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
+//! | the ground: disk, environment, the system's packages, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`distribution`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
 
@@ -18,6 +18,7 @@ pub mod claude;
 pub mod cli;
 pub mod config;
 pub mod conversation;
+pub mod distribution;
 pub mod environment;
 pub mod forge;
 pub mod git;

@@ -101,6 +101,12 @@ pub fn free_mib(folder: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize) >> 20)
 }
 
+/// The kind of disk that a folder is on, as the kernel numbers them.
+pub fn disk_kind(folder: &Path) -> io::Result<u32> {
+    // The numbers have 32 bits; how wide the field is differs from machine to machine.
+    Ok(rustix::fs::statfs(folder)?.f_type as u32)
+}
+
 /// Whether nothing is in a folder.
 #[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn is_empty_folder(path: &Path) -> io::Result<bool> {

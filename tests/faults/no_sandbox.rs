@@ -10,7 +10,8 @@ use std::time::{Duration, Instant};
 async fn without_podman_the_command_that_installs_it_is_told() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     let told = refused(EditorOptions::new(&claude).home(&home).env("PATH", home.path()), &claude).await;
-    assert!(told.starts_with("podman is not installed; install it: `sudo apt install podman"), "{told}");
+    assert!(told.starts_with("podman is not installed; install it: `"), "{told}");
+    assert!(told.contains(" install podman crun"), "{told}");
     claude.finish();
 }
 
@@ -20,10 +21,8 @@ async fn without_a_runtime_the_command_that_installs_one_is_told() {
     let script = "for name in crun runc krun; do for folder in /usr/bin /usr/sbin /usr/local/bin; do \
                   [ ! -e $folder/$name ] || mount --bind /dev/null $folder/$name; done; done";
     let told = refused(mounted(EditorOptions::new(&claude).home(&home), script), &claude).await;
-    assert!(
-        told.starts_with("no container runtime is installed; install one: `sudo apt install crun`"),
-        "{told}"
-    );
+    assert!(told.starts_with("no container runtime is installed; install one: `"), "{told}");
+    assert!(told.contains(" install crun`"), "{told}");
     claude.finish();
 }
 

@@ -22,4 +22,6 @@ echo '+cpu +memory +pids' > $group/cgroup.subtree_control
 chown -R lab:lab $group
 echo $$ > $group/session/cgroup.procs
 export HOME=/home/lab USER=lab
-exec setpriv --reuid=lab --regid=lab --init-groups --inh-caps=-all /given/lab-driver session rootless
+as_user() { setpriv --reuid=lab --regid=lab --init-groups --inh-caps=-all "$@"; }
+as_user /given/lab-driver session rootless
+as_user /given/lab-driver doctor doctor

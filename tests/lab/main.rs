@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_methods, reason = "the walls are the server's")]
 
 mod bulk;
+mod doctor;
 mod session;
 
 use serde_json::{Value, json};
@@ -19,6 +20,7 @@ async fn main() {
         "session-in-a-microvm" => session::facts(MICROVM).await,
         "few-commands-in-a-microvm" => session::few_facts(MICROVM).await,
         "bulk" => bulk::facts().await,
+        "doctor" => doctor::facts().await,
         other => panic!("there is no scenario {other}"),
     };
     println!("{}", json!({"name": name, "machine": machine(), "facts": facts}));

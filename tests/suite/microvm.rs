@@ -185,6 +185,25 @@ fn a_closed_session_leaves_no_container_of_its_microvm() {
 }
 
 #[test]
+fn where_everything_is_there_the_doctor_boots_a_microvm_and_finds_all_well() {
+    for seen in seen("doctor") {
+        let Seen { place, facts, .. } = seen;
+        let report = &facts["report"];
+        assert_eq!((&facts["status"], &facts["log"]), (&json!(0), &json!("")), "{place}: {report:#}");
+        assert_eq!((&report["well"], &report["isolation"]), (&json!(true), &json!("microvm")), "{place}");
+        let state = |name: &str| {
+            let checks = report["checks"].as_array().expect("checks");
+            checks.iter().find(|check| check["name"] == name).map(|check| check["state"].clone())
+        };
+        for name in ["podman", "runtime", "krun", "kvm", "user_ids", "overlay", "control_groups", "microvm"] {
+            assert_eq!(state(name), Some(json!("ok")), "{place}: {name} in {report:#}");
+        }
+        assert_eq!(state("sandbox"), Some(json!("ok")), "{place}: {report:#}");
+        assert_eq!(facts["state_folder_is_made"], false, "{place}");
+    }
+}
+
+#[test]
 fn a_krun_that_starts_plain_containers_is_called_what_it_is_and_refused_where_a_microvm_is_wanted() {
     for seen in seen("ignored") {
         assert_eq!(seen.facts["sandbox"]["isolation"], "container", "{}", seen.place);

@@ -49,7 +49,7 @@ async fn checkhealth_says_what_is_there_and_what_to_do() {
     assert!(screen.contains("airlock 0."), "{screen}");
     let report =
         neovim.lua_text("return table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '\\n')").await;
-    for expected in ["ANTHROPIC_API_KEY is set", "podman version", "Neovim 0.10"] {
+    for expected in ["API key: set, for", "Podman: ", "Sandbox: one was started", "Neovim 0.10"] {
         assert!(report.contains(expected), "{expected} is not in\n{report}");
     }
     assert!(!report.contains("test-key"), "the key itself is nobody's business");
@@ -60,7 +60,12 @@ async fn checkhealth_says_what_is_there_and_what_to_do() {
     let neovim = Neovim::start(options).await;
     neovim.command("checkhealth airlock").await;
     neovim.wait_for("airlock was not found: put it into PATH").await;
-    neovim.wait_for("podman was not found").await;
+    neovim.quit().await;
+
+    let neovim = Neovim::start(NeovimOptions::new(&claude).env("PATH", "/nowhere")).await;
+    neovim.command("checkhealth airlock").await;
+    let screen = neovim.wait_for("Podman: podman is not installed").await;
+    assert!(screen.contains("install podman"), "and what to do about it: {screen}");
     neovim.quit().await;
 }
 

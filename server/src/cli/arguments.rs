@@ -36,7 +36,26 @@ pub enum Command {
     /// Try, install and look at plugins, and say what they may do
     Plugin(PluginArguments),
     /// See whether everything is there that Airlock needs, and start a sandbox to prove it
-    Doctor,
+    Doctor(DoctorArguments),
+}
+
+/// `airlock doctor`.
+///
+/// It asks nothing and changes nothing, unless it is told to fix what is missing. The exit status is 0 when
+/// everything is there that is needed.
+#[derive(Debug, Args)]
+pub struct DoctorArguments {
+    /// Say it as JSON, for programs
+    #[arg(long, conflicts_with = "fix")]
+    pub json: bool,
+
+    /// Install what is missing, after showing how and asking you
+    #[arg(long)]
+    pub fix: bool,
+
+    /// With --fix: do not ask
+    #[arg(short, long, requires = "fix")]
+    pub yes: bool,
 }
 
 /// `airlock review`.

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `arguments`, `exit`, `log` | how the program is called, how it ends, where its log goes |
 //! | `chat` | opens a session; then `one_turn` for scripts, `interactive`, `banner` and `asking` for people |
-//! | `doctor` | says what is there and what is missing |
+//! | `doctor` | says what is there and what is missing, and gets it at the user's word |
 //! | `review` | goes through the changes of a session that was kept |
 //! | `plugin`, `authoring` | plugins from the command line: for those who use them, for those who write them |
 //! | `transcript`, `answer`, `calls`, `line_prefix`, `excerpt`, `words`, `paint` | what happens in a session as text, pure |
@@ -42,7 +42,7 @@ mod terminal;
 mod transcript;
 mod words;
 
-pub use arguments::{Arguments, ChatArguments, Command, LspArguments, ReviewArguments};
+pub use arguments::{Arguments, ChatArguments, Command, DoctorArguments, LspArguments, ReviewArguments};
 pub use exit::Exit;
 pub use plugin::PluginArguments;
 
@@ -77,7 +77,7 @@ pub fn start(arguments: Arguments) -> Exit {
             Command::Chat(arguments) => chat::run(environment, arguments).await,
             Command::Review(arguments) => review::run(environment, arguments).await,
             Command::Plugin(arguments) => plugin::run(environment, arguments).await,
-            Command::Doctor => doctor::run(&environment).await,
+            Command::Doctor(arguments) => doctor::run(&environment, arguments).await,
         }
     });
     // A thread may be waiting for input that never comes.

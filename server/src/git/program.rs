@@ -4,6 +4,7 @@
 //! dropped, git ends, with all that it started.
 
 use super::GitError;
+use crate::distribution::{Distribution, Need};
 use crate::environment::Environment;
 use crate::limits::{GIT_ANSWER_MAX_MS, GIT_OUTPUT_MAX_BYTES, GIT_WORDS_MAX_BYTES};
 use crate::neutral::neutral;
@@ -67,10 +68,8 @@ enum Input {
 impl Program {
     pub(super) fn find(environment: &Environment) -> Result<Self, GitError> {
         let path = environment.program("git").ok_or_else(|| {
-            GitError::new(
-                "git is not installed",
-                "install it: `sudo apt install git` on Debian and Ubuntu, `sudo dnf install git` on Fedora",
-            )
+            let remedy = Distribution::of_system().remedy("install it", Need::Git);
+            GitError::new("git is not installed", remedy.text)
         })?;
         let variables =
             PASSED_ON.iter().filter_map(|name| Some((*name, environment.variable(name)?.to_owned())));

@@ -27,7 +27,23 @@ pub(super) fn labels(session_id: &str) -> Vec<(String, String)> {
 
 /// How the name of a folder for a service's socket begins.
 pub(super) fn folder_prefix() -> String {
-    format!("{FOLDER}{}-", owner())
+    named(FOLDER)
+}
+
+/// How the name of a folder begins that goes with this process.
+pub(super) fn named(prefix: &str) -> String {
+    format!("{prefix}{}-", owner())
+}
+
+/// Removes such folders of processes that are gone, with all that is in them.
+pub(super) fn remove_folders(base: &Path, prefix: &str) {
+    let names = storage::names_with_prefix(base, prefix).unwrap_or_default();
+    for name in names.iter().filter(|name| owner_of_folder(name, prefix).is_some_and(|owner| !lives(owner))) {
+        let folder = base.join(name);
+        if let Err(error) = storage::remove_tree(&folder) {
+            tracing::warn!(folder = %folder.display(), %error, "a leftover folder cannot be removed");
+        }
+    }
 }
 
 /// Ends the podman services of servers that are gone, and removes their sockets. The folder they are looked for in may
@@ -37,7 +53,7 @@ pub(super) fn remove_services(base: &Path) {
         Ok(names) => names,
         Err(error) => return tracing::warn!(%error, "leftover services cannot be looked for"),
     };
-    for name in names.iter().filter(|name| owner_of_folder(name).is_some_and(|owner| !lives(owner))) {
+    for name in names.iter().filter(|name| owner_of_folder(name, FOLDER).is_some_and(|owner| !lives(owner))) {
         let folder = base.join(name);
         for pid in services_at(&folder) {
             // It may have ended by itself meanwhile.
@@ -52,9 +68,9 @@ pub(super) fn remove_services(base: &Path) {
     }
 }
 
-/// The owner in a folder's name, when it is a name of ours: `airlock-podman-PID@TIME-RANDOM`.
-fn owner_of_folder(name: &str) -> Option<&str> {
-    let (owner, random) = name.strip_prefix(FOLDER)?.split_once('-')?;
+/// The owner in a folder's name, when it is a name of ours: `PREFIX-PID@TIME-RANDOM`.
+fn owner_of_folder<'n>(name: &'n str, prefix: &str) -> Option<&'n str> {
+    let (owner, random) = name.strip_prefix(prefix)?.split_once('-')?;
     let (pid, time) = owner.split_once('@')?;
     let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     (number(pid) && number(time) && random.len() == 6).then_some(owner)

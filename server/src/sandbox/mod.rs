@@ -10,7 +10,7 @@
 //! | what kind of wall it is, proved | `proof` |
 //! | the disk that it writes to | `disk` |
 //! | what a killed server left behind | `leftovers` |
-//! | one that is started to see whether it can be | `trial` |
+//! | what it needs of this machine; one that is started to see whether it can be | `survey`, `user`; `trial` |
 //!
 //! Architecture invariant: `podman exec` is never used. It does not enter a microVM, and older versions of crun run the
 //! command on the host's kernel instead.
@@ -31,11 +31,14 @@ mod runtime;
 mod service_process;
 mod slot;
 mod start;
+mod survey;
 mod trial;
+mod user;
 
 pub use error::SandboxError;
 pub use place::session_folder;
 pub use slot::{SandboxNews, SandboxSlot};
+pub use survey::{Part, survey};
 pub use trial::{Trial, try_out};
 
 use crate::config::IsolationWish;
@@ -65,8 +68,12 @@ pub struct Sandbox {
     isolation: Isolation,
     hello: Hello,
     upper: PathBuf,
-    /// Why it is not what one might expect.
+    /// Why it is no microVM.
     remarks: Vec<String>,
+    /// The same where one was tried.
+    no_microvm: Option<SandboxError>,
+    /// What else of it is not as it should be.
+    shortcomings: Vec<String>,
     last_words: LastWords,
     environment: Environment,
     /// It took the place of one that died, and no command was told yet.
@@ -109,11 +116,6 @@ impl Sandbox {
         &self.hello
     }
 
-    /// Why it is a container and not a microVM, and what of it is not as it should be.
-    pub fn remarks(&self) -> &[String] {
-        &self.remarks
-    }
-
     /// The folder that holds what the agent changed.
     pub fn upper(&self) -> &std::path::Path {
         &self.upper
@@ -129,15 +131,21 @@ impl Sandbox {
         self.is_replacement.swap(false, Ordering::Relaxed)
     }
 
-    /// What it is, in a line for people.
+    /// What it is, in a line for people, with all remarks.
     pub fn describe(&self) -> String {
+        let remarks = self.remarks.iter().chain(&self.shortcomings);
+        let remarks: String = remarks.map(|remark| format!("; {remark}")).collect();
+        format!("{}{remarks}", self.what())
+    }
+
+    /// What it is.
+    fn what(&self) -> String {
         let Hello { kernel, memory_kib, .. } = &self.hello;
         let kind = match self.isolation {
             Isolation::Microvm => "a microVM with a kernel of its own",
             Isolation::Container => "a container on this machine's kernel",
         };
-        let remarks: String = self.remarks.iter().map(|remark| format!("; {remark}")).collect();
-        format!("{kind} ({kernel}), {} MiB, no network{remarks}", memory_kib / 1024)
+        format!("{kind} ({kernel}), {} MiB, no network", memory_kib / 1024)
     }
 
     /// Ends it under its users, who learn why. The user is told first, for it may take a moment.

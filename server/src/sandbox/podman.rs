@@ -3,7 +3,7 @@
 //! Why not the user's: until podman 5.8 the call that makes a container ignores the runtime it is asked for, and a
 //! plain container comes up without a word. A service that was started with the runtime cannot ignore it.
 
-use super::error::SandboxError;
+use super::error::{ASK_PODMAN, SandboxError};
 use super::leftovers;
 use super::podman_program::PodmanProgram;
 use super::runtime::Runtime;
@@ -58,7 +58,7 @@ impl PodmanService {
                     return Ok(());
                 }
                 if let Some(what) = self.process.ended().await {
-                    return Err(SandboxError::new(what, "try `podman info` and see what it says"));
+                    return Err(SandboxError::new(what, ASK_PODMAN));
                 }
                 tokio::time::sleep(POLL).await;
             }
@@ -84,7 +84,7 @@ pub(super) async fn within<T>(
         Err(_) => {
             let what =
                 format!("podman could not {doing}: no answer within {} s", PODMAN_ANSWER_MAX_MS / 1000);
-            Err(SandboxError::new(what, "try `podman info` and see what it says"))
+            Err(SandboxError::new(what, ASK_PODMAN))
         }
     }
 }

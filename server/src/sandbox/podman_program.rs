@@ -1,6 +1,7 @@
 //! The installed podman: the one program that is started on the host.
 
-use super::error::SandboxError;
+use super::error::{ASK_PODMAN, SandboxError};
+use crate::distribution::{Distribution, Need};
 use crate::environment::Environment;
 use crate::limits::PODMAN_ANSWER_MAX_MS;
 use std::path::{Path, PathBuf};
@@ -15,10 +16,8 @@ impl PodmanProgram {
     /// Finds it.
     pub(super) fn find(environment: &Environment) -> Result<Self, SandboxError> {
         environment.program("podman").map(Self).ok_or_else(|| {
-            SandboxError::new(
-                "podman is not installed",
-                "install it: `sudo apt install podman crun uidmap` on Debian and Ubuntu, `sudo dnf install podman` on Fedora",
-            )
+            let remedy = Distribution::of_system().remedy("install it", Need::Podman);
+            SandboxError::new("podman is not installed", remedy)
         })
     }
 
@@ -50,12 +49,7 @@ impl PodmanProgram {
 
     /// What it says when it is called so.
     pub(super) async fn ask(&self, doing: &str, arguments: &[&str]) -> Result<String, SandboxError> {
-        let failed = |why: String| {
-            SandboxError::new(
-                format!("podman could not {doing}: {why}"),
-                "try `podman info` and see what it says",
-            )
-        };
+        let failed = |why: String| SandboxError::new(format!("podman could not {doing}: {why}"), ASK_PODMAN);
         let asked = self.command().args(arguments).stdout(Stdio::piped()).output();
         let answered = tokio::time::timeout(Duration::from_millis(PODMAN_ANSWER_MAX_MS), asked).await;
         let output = answered

@@ -1,8 +1,11 @@
 //! The container runtimes, and which one to try.
 
 use super::error::SandboxError;
+use super::user;
 use crate::config::IsolationWish;
+use crate::distribution::{Distribution, HostCommand, Need, Remedy};
 use crate::environment::Environment;
+use crate::storage;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -20,19 +23,23 @@ pub(super) fn candidates(
     environment: &Environment,
     wish: IsolationWish,
 ) -> Result<(Vec<Runtime>, Option<String>), SandboxError> {
-    let find = |name: &str| environment.program(name);
-    let krun = krun(&find, Path::new("/dev/kvm"));
-    let plain =
-        || ["crun", "runc"].into_iter().filter_map(find).map(|program| Runtime { program, is_krun: false });
-    match (wish, krun) {
+    let microvms = || {
+        let program = krun(environment)?;
+        kvm(Path::new("/dev/kvm")).map(|()| Runtime { program, is_krun: true })
+    };
+    let plain = || plain(environment).into_iter().map(|program| Runtime { program, is_krun: false });
+    match (wish, microvms()) {
         (IsolationWish::Microvm, Ok(krun)) => Ok((vec![krun], None)),
-        (IsolationWish::Microvm, Err(why)) => Err(SandboxError::new(
-            format!("no microVM can be started: {why}"),
-            "install what is missing, or set isolation = \"auto\" in your config.toml to accept a container",
-        )),
+        (IsolationWish::Microvm, Err(SandboxError { what, mut remedy })) => {
+            remedy.text.push_str(", or set isolation = \"auto\" in your config.toml to accept a container");
+            Err(SandboxError::new(format!("no microVM can be started: {what}"), remedy))
+        }
         (IsolationWish::Container, _) => some(plain().collect(), None),
         (IsolationWish::Auto, Ok(krun)) => some(std::iter::once(krun).chain(plain()).collect(), None),
-        (IsolationWish::Auto, Err(why)) => some(plain().collect(), Some(why)),
+        (IsolationWish::Auto, Err(why)) => {
+            let left_out = format!("no microVM, for {} (`airlock doctor` says what to do)", why.what);
+            some(plain().collect(), Some(left_out))
+        }
     }
 }
 
@@ -67,30 +74,83 @@ fn some(
     runtimes: Vec<Runtime>,
     left_out: Option<String>,
 ) -> Result<(Vec<Runtime>, Option<String>), SandboxError> {
-    if runtimes.is_empty() {
-        return Err(SandboxError::new(
-            "no container runtime is installed",
-            "install one: `sudo apt install crun` on Debian and Ubuntu, `sudo dnf install crun` on Fedora",
-        ));
-    }
-    Ok((runtimes, left_out))
+    if runtimes.is_empty() { Err(no_runtime()) } else { Ok((runtimes, left_out)) }
 }
 
-/// The runtime for microVMs, or what is missing for it. Whether one really boots is seen only by booting it.
-fn krun(find: &dyn Fn(&str) -> Option<PathBuf>, kvm: &Path) -> Result<Runtime, String> {
-    let Some(program) = find("krun") else {
-        return Err("the runtime \"krun\" is not installed (`sudo dnf install crun-krun` on Fedora; Debian and Ubuntu \
-                    have no package of it)"
-            .to_owned());
-    };
-    if !kvm.exists() {
-        return Err(format!("{} is not there: switch on virtualisation in the firmware", kvm.display()));
+/// The runtimes for plain containers that are installed, best first.
+pub(super) fn plain(environment: &Environment) -> Vec<PathBuf> {
+    ["crun", "runc"].into_iter().filter_map(|name| environment.program(name)).collect()
+}
+
+/// There is none of them.
+pub(super) fn no_runtime() -> SandboxError {
+    let remedy = Distribution::of_system().remedy("install one", Need::Runtime);
+    SandboxError::new("no container runtime is installed", remedy)
+}
+
+/// The runtime for microVMs. Whether one really boots is seen only by booting it.
+pub(super) fn krun(environment: &Environment) -> Result<PathBuf, SandboxError> {
+    environment.program("krun").ok_or_else(|| {
+        let remedy = Distribution::of_system().remedy("install it", Need::Krun);
+        SandboxError::new("the runtime \"krun\" is not installed", remedy)
+    })
+}
+
+/// Whether the device for virtual machines is there, and may be used.
+pub(super) fn kvm(device: &Path) -> Result<(), SandboxError> {
+    let shown = device.display();
+    if !device.exists() {
+        return Err(SandboxError::new(format!("{shown} is not there"), how_to_get_kvm(&processor())));
     }
-    if rustix::fs::access(kvm, rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK).is_err() {
-        return Err(format!(
-            "{} may not be used: `sudo usermod -aG kvm $USER`, then log in again",
-            kvm.display()
-        ));
+    if rustix::fs::access(device, rustix::fs::Access::READ_OK | rustix::fs::Access::WRITE_OK).is_err() {
+        let command = HostCommand::as_root(&["usermod", "-aG", "kvm", &user::name()]);
+        let remedy = Remedy::run("let yourself in", vec![command]).and_then("log in again");
+        return Err(SandboxError::new(format!("{shown} may not be used by you"), remedy));
     }
-    Ok(Runtime { program, is_krun: true })
+    Ok(())
+}
+
+fn processor() -> String {
+    storage::read_text(Path::new("/proc/cpuinfo"), 1 << 20).ok().flatten().unwrap_or_default()
+}
+
+/// What the kernel says of the processor tells whether its module is missing, or what it would work with.
+fn how_to_get_kvm(cpuinfo: &str) -> Remedy {
+    let mut flags = cpuinfo.lines().filter(|line| line.starts_with("flags")).flat_map(str::split_whitespace);
+    match flags.find_map(|flag| match flag {
+        "vmx" => Some("kvm_intel"),
+        "svm" => Some("kvm_amd"),
+        _ => None,
+    }) {
+        Some(module) => {
+            Remedy::run("load the kernel's module for it", vec![HostCommand::as_root(&["modprobe", module])])
+        }
+        None => "switch on virtualisation in the machine's firmware; on a machine that is virtual itself, have its host \
+                 allow nested virtualisation"
+            .into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_processor_that_can_is_told_its_module_and_another_one_the_firmware() {
+        for (cpuinfo, expected) in [
+            ("flags\t\t: fpu vmx sse\n", "modprobe kvm_intel`"),
+            ("vendor\nflags : svm\n", "modprobe kvm_amd`"),
+            ("flags : fpu vmxnet\nmodel name : vmx\n", "firmware"),
+            ("", "firmware"),
+        ] {
+            let remedy = how_to_get_kvm(cpuinfo);
+            assert!(remedy.text.contains(expected), "{cpuinfo:?}: {remedy}");
+        }
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_named() {
+        let error = kvm(Path::new("/nowhere/kvm")).unwrap_err();
+        assert_eq!(error.what, "/nowhere/kvm is not there");
+    }
 }

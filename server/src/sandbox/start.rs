@@ -1,6 +1,6 @@
 //! How a sandbox is started: the runtimes one after the other, until a guest answers that is what the user wants.
 
-use super::error::SandboxError;
+use super::error::{ASK_DOCTOR, SandboxError};
 use super::image::MountedImage;
 use super::last_words::LastWords;
 use super::place::{self, Place, Size};
@@ -23,7 +23,7 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
     let place = Place::prepare(environment, plan)?;
     let mut remarks: Vec<String> = left_out.into_iter().collect();
     let mut failure = SandboxError::new("there is no runtime to try", "install crun");
-    let mut failed = Vec::new();
+    let (mut failed, mut no_microvm) = (Vec::new(), None);
     for runtime in runtimes {
         // What is wrong with podman itself is no better with another runtime.
         let service = Arc::new(PodmanService::start(environment, &runtime).await?);
@@ -37,13 +37,16 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
                         remarks.extend(runtime::why_no_microvm(&remarks));
                     }
                     sandbox.remarks.splice(0..0, remarks);
+                    sandbox.no_microvm = sandbox.no_microvm.take().or(no_microvm);
                 }
                 return Ok(sandbox);
             }
             Err(error) => {
+                let error = if runtime.is_krun { error.of_microvm() } else { error };
                 tracing::info!(runtime = %runtime.program.display(), %error, "this runtime did not work");
                 if runtime.is_krun {
                     remarks.push(format!("no microVM came up: {error}"));
+                    no_microvm = Some(error.clone());
                 }
                 failed.push((runtime, error.to_string()));
                 failure = error;
@@ -94,6 +97,9 @@ impl Start<'_> {
         match accepted {
             Ok((link, hello, isolation)) => {
                 let unlimited = proof::memory_is_unlimited(&hello, isolation, size);
+                let is_none = |why: &String| {
+                    SandboxError::new(why, "see that it is crun's krun, and podman new enough")
+                };
                 Ok(Sandbox {
                     service,
                     id,
@@ -101,7 +107,9 @@ impl Start<'_> {
                     isolation,
                     hello,
                     upper: place.upper.clone(),
-                    remarks: not_a_microvm.into_iter().chain(unlimited).collect(),
+                    no_microvm: not_a_microvm.as_ref().map(is_none),
+                    remarks: not_a_microvm.into_iter().collect(),
+                    shortcomings: unlimited.into_iter().collect(),
                     last_words,
                     environment: environment.clone(),
                     is_replacement: AtomicBool::new(false),
@@ -143,10 +151,7 @@ async fn meet(
             return Err(SandboxError::new(format!("the guest answered {other:?}"), "install Airlock again"));
         }
         Ok(Err(error)) => {
-            return Err(SandboxError::new(
-                format!("the guest did not come up: {error}"),
-                "try `airlock doctor`",
-            ));
+            return Err(SandboxError::new(format!("the guest did not come up: {error}"), ASK_DOCTOR));
         }
         Err(_) => {
             let what = format!("the guest did not answer within {} s", SANDBOX_HELLO_MAX_MS / 1000);

@@ -11,13 +11,22 @@ local function check_neovim()
   end
 end
 
-local function run(command)
+--- What the server's own doctor found. It starts a sandbox to prove what it says, which may take a while.
+local DOCTOR_TIME_MAX_MS = 90000
+
+local function doctor(program)
+  local options = { text = true, timeout = DOCTOR_TIME_MAX_MS, env = require("airlock.options").get().env }
   local ok, result = pcall(function()
-    return vim.system(command, { text = true, timeout = 5000 }):wait()
+    return vim.system({ program, "doctor", "--json" }, options):wait()
   end)
-  if ok and result.code == 0 then
-    return vim.trim(result.stdout)
+  if not ok then
+    return nil, tostring(result)
   end
+  local decoded, report = pcall(vim.json.decode, result.stdout or "", { luanil = { object = true } })
+  if not decoded or type(report) ~= "table" or report.version ~= 1 then
+    return nil, vim.trim(result.stderr or "")
+  end
+  return report
 end
 
 local function check_server()
@@ -25,35 +34,19 @@ local function check_server()
   if not program then
     return health.error(missing)
   end
-  local version = run({ program, "--version" })
-  if version then
-    health.ok(("%s (%s)"):format(version, program))
-  else
-    health.error(program .. " does not run", "Try it in a terminal: " .. program .. " --version")
+  local report, why = doctor(program)
+  if not report then
+    return health.error(program .. " does not run: " .. why, "Try it in a terminal: " .. program .. " doctor")
   end
-end
-
-local function check_key()
-  local own = require("airlock.options").get().env
-  if vim.env.ANTHROPIC_API_KEY or own.ANTHROPIC_API_KEY then
-    health.ok("ANTHROPIC_API_KEY is set")
-  else
-    health.warn("ANTHROPIC_API_KEY is not set", "Set it, or put api_key into ~/.config/airlock/config.toml")
-  end
-end
-
-local function check_podman()
-  local version = vim.fn.executable("podman") == 1 and run({ "podman", "--version" })
-  if version then
-    health.ok(version)
-  else
-    local hint = "sudo apt install podman crun uidmap (Debian, Ubuntu), or sudo dnf install podman (Fedora)"
-    health.error("podman was not found: the agent can talk, but has no sandbox to work in", hint)
-  end
-  if vim.fn.executable("krun") == 1 then
-    health.ok("krun is there: sandboxes can be microVMs")
-  else
-    health.info("krun was not found: sandboxes are containers, not microVMs")
+  health.ok(("airlock %s (%s)"):format(report.airlock, program))
+  local tell = { hint = health.warn, failed = health.error }
+  for _, check in ipairs(report.checks) do
+    local text = ("%s: %s"):format(check.title, check.text)
+    if check.state == "ok" then
+      health.ok(text)
+    else
+      (tell[check.state] or health.warn)(text, check.remedy and { check.remedy.text } or nil)
+    end
   end
 end
 
@@ -74,11 +67,8 @@ end
 function M.check()
   health.start("Airlock: Neovim")
   check_neovim()
-  health.start("Airlock: server")
+  health.start("Airlock: server and sandbox")
   check_server()
-  check_key()
-  health.start("Airlock: sandbox")
-  check_podman()
   health.start("Airlock: sessions")
   check_sessions()
 end
