@@ -9,7 +9,7 @@
 //! | the Messages API; the tools, built in and from WASM components; what they change and see; where they run | [`claude`], [`tools`], [`plugins`], [`review`], [`view`], [`sandbox`] |
 //! | what becomes of accepted work: commits, pushes, pull requests | [`git`], [`forge`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, the system's packages, limits, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`distribution`], [`limits`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
+//! | the ground: disk, environment, the system's packages, limits, patience, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], [`distribution`], [`limits`], [`patience`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
 
@@ -27,6 +27,7 @@ pub mod lsp;
 pub mod nearest;
 pub mod neutral;
 pub mod paths;
+pub mod patience;
 pub mod plugins;
 pub mod problem;
 pub mod review;

@@ -149,6 +149,11 @@ pub const CHAT_COMPLETIONS_MAX: usize = 100;
 /// Questions to the user that may wait for their turn.
 pub const CHAT_QUESTIONS_MAX: usize = 16;
 
+/// How long something may take before the user is told what it is.
+pub const PATIENCE_MS: u64 = 1_000;
+/// How long until they are told again.
+pub const PATIENCE_AGAIN_MS: u64 = 5_000;
+
 /// How long our own podman may take to come up.
 pub const PODMAN_START_MAX_MS: u64 = 10_000;
 /// How long podman may take to answer a call.

@@ -2,11 +2,12 @@
 
 use crate::world::{error, is_for_summary, next_prompt_works, notices, ready, ready_with, stop_reason};
 use airlock_tests::editor::{Editor, EditorOptions, agent_text};
-use airlock_tests::scripted_claude::{Received, Reply, ScriptedClaude, assert_append_only};
+use airlock_tests::scripted_claude::{Gate, Received, Reply, ScriptedClaude, assert_append_only};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 
 const NEARS: &str = "info: the conversation nears the end of the model's window: it is being summarised";
+const BEGUN: &str = "info: the conversation is being summarised";
 const DONE: &str = "info: the conversation was summarised; it goes on from the summary";
 
 /// A model with a window of 10,000 tokens, and an editor whose session has filled it almost.
@@ -62,8 +63,13 @@ async fn a_full_window_is_summarised_once_and_the_conversation_goes_on_from_ther
 #[tokio::test]
 async fn the_users_own_wish_summarises_and_a_restart_goes_on_from_the_summary() {
     let (claude, editor, session) = almost_full().await;
-    claude.push(Reply::says("The user is Ada.").usage(8_500, 50));
-    let updates = editor.turn(&session, "/compact").await;
+    let gate = Gate::new();
+    claude.push(Reply::says("The user is Ada.").usage(8_500, 50).hold(&gate));
+    editor.prompt(&session, "/compact").await;
+    let told = editor.updates_until(&session, "notice").await;
+    assert_eq!(notices(&told), [BEGUN], "it is told before the model has answered");
+    gate.open();
+    let updates = editor.updates_until_turn_end(&session).await;
     assert_eq!((stop_reason(&updates), notices(&updates)), ("end_turn", vec![DONE.to_owned()]));
     assert!(agent_text(&updates).starts_with("About 8500 tokens became about"), "{}", agent_text(&updates));
     let home = editor.home().clone();

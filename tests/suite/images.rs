@@ -62,6 +62,7 @@ async fn an_image_of_the_users_choice_brings_its_own_tools() {
     let session = editor.new_session().await;
     let called = bash(&editor, &claude, &session, LOOK).await;
     assert_eq!(called.isolation(), "container");
+    assert_eq!(called.told_when("starting"), format!("podman prepares the image {} for it", image.0));
     assert_is_of_the_image(&called.result);
     let read = call(&editor, &claude, &session, "read_file", json!({"path": "b.txt"})).await;
     assert_eq!(read.result, "     1\tx\n");

@@ -1,10 +1,12 @@
 //! Progress of a turn: begun once, ended once, never after its end, and a way to cancel.
 
 use crate::desk::{configure, stop_reason};
+use crate::sandboxed::path_with;
 use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
+use std::process::Command;
 
 /// The progress notifications that came so far, of any turn.
 fn progress(editor: &Editor) -> Vec<(String, String)> {
@@ -123,6 +125,61 @@ async fn an_editor_without_progress_gets_none() {
     editor.answer_by_hand("window/workDoneProgress/create");
     let session = editor.new_session().await;
     editor.turn(&session, "hi").await;
+    editor.shutdown().await;
+    claude.finish();
+}
+
+/// Waits for a report of progress with this message.
+async fn report(editor: &Editor, message: &str) {
+    let fits = |value: &Value| value["kind"] == "report" && value["message"] == message;
+    editor.next(message, |it| it["method"] == "$/progress" && fits(&it["params"]["value"])).await;
+}
+
+/// A podman that begins when the test writes to a pipe.
+#[tokio::test]
+async fn a_call_that_waits_for_the_sandbox_says_so_until_it_is_there() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let gate = home.path().join("gate");
+    assert!(Command::new("mkfifo").arg(&gate).status().expect("mkfifo").success());
+    let podman = "[ ! -p \"$HOME/gate\" ] || read -r _ < \"$HOME/gate\"; exec /usr/bin/podman \"$@\"";
+    let path = path_with(&home, &[("podman", podman)]);
+    claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo up"}))).push("done");
+    let editor =
+        Editor::ready(EditorOptions::new(&claude).home(&home).env("PATH", path).with_sandbox()).await;
+    let session = editor.new_session().await;
+    editor.prompt(&session, "go").await;
+    report(&editor, "$ echo up (the sandbox is starting)").await;
+    // It opens only when podman reads it.
+    let opened = tokio::task::spawn_blocking(move || {
+        std::fs::write(&gate, "go on\n").and_then(|()| std::fs::remove_file(&gate))
+    });
+    opened.await.expect("a thread").expect("a pipe");
+    report(&editor, "$ echo up").await;
+    assert_eq!(stop_reason(&editor.updates_until_turn_end(&session).await), "end_turn");
+    editor.ignore("$/progress");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+/// An editor that takes its time with an edit.
+#[tokio::test]
+async fn an_accept_that_takes_long_says_how_far_it_is() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    home.write("a.txt", "one\n");
+    claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo two > a.txt"}))).push("done");
+    let editor = Editor::ready(EditorOptions::new(&claude).home(&home).with_sandbox()).await;
+    let (session, uri) = (editor.new_session().await, home.file_uri("a.txt"));
+    editor.open(&uri, "one\n");
+    assert_eq!(stop_reason(&editor.turn(&session, "go").await), "end_turn");
+    editor.prompt(&session, "/accept").await;
+    let request = editor.next_server_request("workspace/applyEdit").await;
+    report(&editor, "0 of 1 files are accepted").await;
+    let told = editor.updates_until(&session, "notice").await;
+    assert_eq!(told.last().expect("a notice")["text"], "0 of 1 files are accepted");
+    editor.change(&uri, 2, json!([{"text": "two\n"}]));
+    request.respond(json!({"applied": true}));
+    assert_eq!(stop_reason(&editor.updates_until_turn_end(&session).await), "end_turn");
+    editor.ignore("$/progress");
     editor.shutdown().await;
     claude.finish();
 }

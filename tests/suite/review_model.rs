@@ -4,7 +4,7 @@
 use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
-use airlock::review::{self, Change, ChangeKind, Part, Selection};
+use airlock::review::{self, Change, ChangeKind, Part, Selection, Steps};
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
 use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
 use airlock_guest::{Answer, Call, Exec, Said};
@@ -120,11 +120,13 @@ impl World {
     }
 
     async fn accept(&self, selection: &Selection) -> review::Outcome {
-        review::accept(&self.view.hold().await.unwrap(), &NoEditor, selection).await.unwrap()
+        review::accept(&self.view.hold().await.unwrap(), &NoEditor, selection, &Steps::default())
+            .await
+            .unwrap()
     }
 
     async fn reject(&self, selection: &Selection) -> review::Outcome {
-        review::reject(&self.view.hold().await.unwrap(), selection).await.unwrap()
+        review::reject(&self.view.hold().await.unwrap(), selection, &Steps::default()).await.unwrap()
     }
 }
 

@@ -320,6 +320,7 @@ impl<'a> Driver<'a> {
             return Err(why);
         }
         let before = self.state.ledger.context_used();
+        self.session.notice(NoticeLevel::Info, "the conversation is being summarised");
         self.info = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return Err("stopped".to_owned()),

@@ -6,6 +6,7 @@ mod driver;
 mod git_work;
 pub mod history;
 mod in_words;
+mod long_work;
 pub mod outbox;
 pub mod permission;
 mod plugin_work;

@@ -14,6 +14,7 @@ use super::session::{Session, State, TurnOver};
 use super::turn_task::{Ready, TurnTask, over};
 use super::update::{NoticeLevel, StopReason, Update};
 use crate::claude::ToolSpec;
+use crate::limits::PATIENCE_MS;
 use crate::paths::WorkspaceRoot;
 use crate::plugins::{Shelf, WorkspaceSide, workspace_stamp};
 use crate::tools::{Consent, Progress, Registry, ToolContext};
@@ -21,6 +22,7 @@ use crate::trust::{TrustState, TrustedWorkspace};
 use crate::view::EditorView;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A session's plugins, and all its tools.
 pub(super) struct Shelved {
@@ -109,7 +111,12 @@ impl Session {
             }
             *stamp = now;
         }
-        let (changed, problems) = shelf.refresh(trust.side()).await;
+        let what = || "a plugin that is new or changed is being compiled".to_owned();
+        let begun = Instant::now();
+        let (changed, problems) = self.patiently(what, shelf.refresh(trust.side())).await;
+        if begun.elapsed() >= Duration::from_millis(PATIENCE_MS) {
+            self.notice(NoticeLevel::Info, "the plugins are ready");
+        }
         notices.extend(problems.into_iter().map(|problem| (NoticeLevel::Warning, problem)));
         if changed {
             *tools = self.agent.tools_with(shelf, notices);

@@ -3,7 +3,7 @@
 use super::session::Session;
 use super::update::{NoticeLevel, Update};
 use crate::paths::WorkspacePath;
-use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Untold};
+use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Steps, Untold};
 use crate::sandbox::session_folder;
 use crate::view::HeldView;
 use std::path::PathBuf;
@@ -20,7 +20,9 @@ impl Session {
     /// Brings changes into the user's files.
     pub async fn accept_changes(&self, selection: &Selection) -> Result<Outcome, String> {
         let held = self.held().await?;
-        let accepted = review::accept(&held, self.agent.editor(), selection).await;
+        let steps = Steps::default();
+        let accepted = review::accept(&held, self.agent.editor(), selection, &steps);
+        let accepted = self.patiently(|| steps.in_words("accepted"), accepted).await;
         drop(held);
         let outcome = accepted.map_err(|error| error.to_string())?;
         if let Err(error) = Accepted::open(&self.folder()).add(&outcome.done) {
@@ -33,7 +35,9 @@ impl Session {
     /// Puts the agent's view back to what the user has.
     pub async fn reject_changes(&self, selection: &Selection) -> Result<Outcome, String> {
         let held = self.held().await?;
-        let rejected = review::reject(&held, selection).await;
+        let steps = Steps::default();
+        let rejected = review::reject(&held, selection, &steps);
+        let rejected = self.patiently(|| steps.in_words("rejected"), rejected).await;
         drop(held);
         let outcome = rejected.map_err(|error| error.to_string())?;
         self.reviewed("rejected, wholly or in part,", &outcome.done).await;
@@ -43,7 +47,9 @@ impl Session {
     /// Undoes what the last turns did in the agent's view; gives how many files that changed.
     pub async fn undo_turns(&self, turns: usize) -> Result<usize, String> {
         let held = self.held().await?;
-        let undone = self.checkpoints().undo(&held, turns).await;
+        let checkpoints = self.checkpoints();
+        let what = || "the sandbox's files are being put back".to_owned();
+        let undone = self.patiently(what, checkpoints.undo(&held, turns)).await;
         drop(held);
         let count = undone.map_err(|error| error.to_string())?;
         let what = if turns == 1 { "your last turn".to_owned() } else { format!("your last {turns} turns") };

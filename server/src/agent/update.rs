@@ -75,7 +75,10 @@ pub enum Update {
 impl From<SandboxNews> for Update {
     fn from(news: SandboxNews) -> Self {
         let (state, isolation, detail) = match news {
-            SandboxNews::Starting => (SandboxState::Starting, None, None),
+            SandboxNews::Starting { image } => {
+                let detail = image.map(|image| format!("podman prepares the image {image} for it"));
+                (SandboxState::Starting, None, detail)
+            }
             SandboxNews::Ready { isolation, detail } => (SandboxState::Ready, Some(isolation), Some(detail)),
             SandboxNews::Failed(error) => (SandboxState::Failed, None, Some(error.to_string())),
             SandboxNews::Stopped(why) => (SandboxState::Stopped, None, Some(why)),

@@ -1,9 +1,9 @@
 //! `$/progress`: a turn in work, with its current tool, and a way to cancel it.
 
-use crate::agent::update::Update;
+use crate::agent::update::{NoticeLevel, SandboxState, ToolCallStatus, Update};
 use crate::agent::{Refused, Session};
 use crate::limits::LSP_CLIENT_ANSWER_MAX_MS;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tower_lsp::Client;
@@ -15,13 +15,19 @@ use tower_lsp::ls_types::{
 
 /// The turns whose end was not told yet, by session and in their order: a quick user begins the next one before that.
 #[derive(Default)]
-pub(super) struct Progresses(Mutex<HashMap<String, VecDeque<Arc<Progress>>>>);
+pub(super) struct Progresses {
+    in_work: Mutex<HashMap<String, VecDeque<Arc<Progress>>>>,
+    /// Sessions whose sandbox is on its way.
+    starting: Mutex<HashSet<String>>,
+}
 
 struct Progress {
     token: ProgressToken,
     session: Arc<Session>,
     /// Held while something is sent, so that nothing comes before the begin or after the end.
     stage: tokio::sync::Mutex<Stage>,
+    /// The tool that runs, for people.
+    tool: Mutex<Option<String>>,
 }
 
 #[derive(PartialEq)]
@@ -48,6 +54,7 @@ impl Progresses {
                 token: ProgressToken::String(format!("airlock/{}/{turn_id}", session.id())),
                 session: Arc::clone(session),
                 stage: tokio::sync::Mutex::new(Stage::Offered),
+                tool: Mutex::default(),
             });
             in_work.entry(session.id().to_owned()).or_default().push_back(Arc::clone(&progress));
             (turn_id, progress)
@@ -76,17 +83,23 @@ impl Progresses {
 
     /// Shows what a session's update means for its turn's progress.
     pub(super) async fn follow(&self, client: &Client, session_id: &str, update: &Update) {
-        let value = match update {
-            Update::ToolCall(call) => WorkDoneProgress::Report(WorkDoneProgressReport {
-                cancellable: Some(true),
-                message: Some(call.title.clone()),
-                percentage: None,
-            }),
-            Update::TurnEnd { .. } => WorkDoneProgress::End(WorkDoneProgressEnd { message: None }),
-            _ => return,
-        };
-        let ends = matches!(value, WorkDoneProgress::End(_));
+        if let Update::Sandbox { state, .. } = update {
+            let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
+            match state {
+                SandboxState::Starting => starting.insert(session_id.to_owned()),
+                _ => starting.remove(session_id),
+            };
+        }
+        let ends = matches!(update, Update::TurnEnd { .. });
         let Some(progress) = self.of_session(session_id, ends) else {
+            return;
+        };
+        let value = if ends {
+            WorkDoneProgress::End(WorkDoneProgressEnd { message: None })
+        } else if let Some(message) = progress.message(update, self.is_starting(session_id)) {
+            let (cancellable, message) = (Some(true), Some(message));
+            WorkDoneProgress::Report(WorkDoneProgressReport { cancellable, message, percentage: None })
+        } else {
             return;
         };
         let mut stage = progress.stage.lock().await;
@@ -113,6 +126,11 @@ impl Progresses {
         ended
     }
 
+    /// Nothing more comes of a session.
+    pub(super) fn forget(&self, session_id: &str) {
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner).remove(session_id);
+    }
+
     /// The session whose progress has this token.
     pub(super) fn session_of(&self, token: &ProgressToken) -> Option<Arc<Session>> {
         let in_work = self.in_work();
@@ -121,11 +139,38 @@ impl Progresses {
     }
 
     fn in_work(&self) -> MutexGuard<'_, HashMap<String, VecDeque<Arc<Progress>>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.in_work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_starting(&self, session_id: &str) -> bool {
+        self.starting.lock().unwrap_or_else(PoisonError::into_inner).contains(session_id)
     }
 }
 
 impl Progress {
+    /// What is to be shown after an update, if that changes anything: a tool that runs, or waits for the sandbox to do
+    /// so; else what takes long.
+    fn message(&self, update: &Update, is_starting: bool) -> Option<String> {
+        const STARTING: &str = "the sandbox is starting";
+        let mut tool = self.tool.lock().unwrap_or_else(PoisonError::into_inner);
+        match update {
+            Update::ToolCall(call) => {
+                *tool = Some(call.title.clone());
+                Some(if is_starting { format!("{} ({STARTING})", call.title) } else { call.title.clone() })
+            }
+            Update::ToolCallUpdate(progress) if progress.status != ToolCallStatus::InProgress => {
+                *tool = None;
+                None
+            }
+            Update::Sandbox { .. } => {
+                let title = tool.as_ref()?;
+                Some(if is_starting { format!("{title} ({STARTING})") } else { title.clone() })
+            }
+            Update::Notice { level: NoticeLevel::Info, text } => text.lines().next().map(str::to_owned),
+            _ => None,
+        }
+    }
+
     async fn send(&self, client: &Client, value: WorkDoneProgress) {
         let params =
             ProgressParams { token: self.token.clone(), value: ProgressParamsValue::WorkDone(value) };

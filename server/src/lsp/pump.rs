@@ -27,5 +27,6 @@ pub(super) fn start(shared: &Arc<Shared>, session: &Arc<Session>) {
                 Err(error) => tracing::error!(%error, "an update cannot be written"),
             }
         }
+        shared.progresses.forget(session.id());
     });
 }

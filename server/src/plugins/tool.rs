@@ -11,6 +11,7 @@ use super::slot::Slot;
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
 use crate::limits::PLUGIN_OUTPUT_MAX_BYTES;
+use crate::patience::patiently;
 use crate::tools::{Tool, ToolContext, ToolOutcome};
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -87,8 +88,10 @@ impl Tool for PluginTool {
         let (plugin, name, tell) =
             (Arc::clone(&self.plugin), self.listed.name.clone(), Arc::clone(&self.tell));
         let (cancel, reads_only) = (context.cancel.clone(), self.reads_only);
+        let progress = context.progress.clone();
         Box::pin(async move {
-            if let Err(why) = slot.refresh(&plugins).await {
+            let compiling = || progress.show(being_compiled(&plugin));
+            if let Err(why) = patiently(slot.refresh(&plugins), compiling).await {
                 tell(format!("a plugin changed and cannot be used, so the last good one goes on: {why}"));
             }
             // What may write runs alone and can be undone. One that did not ask for it when the turn began has to wait.
@@ -115,8 +118,10 @@ async fn call(
     input: &Value,
     context: ToolContext,
 ) -> Result<ToolOutcome, String> {
+    let progress = context.progress.clone();
     let around = prepare(slot, &plugin, plugins, context).await?;
-    let loaded = plugin.load(plugins).await?;
+    let compiling = || progress.show(being_compiled(&plugin));
+    let loaded = patiently(plugin.load(plugins), compiling).await?;
     let called = plugins.engine()?.call_tool(&loaded, around, name, &input.to_string()).await;
     match called.map_err(|fault: Fault| fault.to_string())? {
         Ok(contents) => answer(contents),
@@ -125,6 +130,10 @@ async fn call(
             Ok(ToolOutcome::error(bounded(format!("{}: {}{again}", error.code, error.message))))
         }
     }
+}
+
+fn being_compiled(plugin: &Plugin) -> String {
+    format!("the plugin {} is being compiled\n", plugin.name())
 }
 
 /// The prompt that a slash command stands for.

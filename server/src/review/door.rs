@@ -5,6 +5,7 @@ use super::change::{Change, ChangeKind, Conflict, Hunk, Part};
 use super::hunks::hunks;
 use super::ignored::Ignored;
 use super::protected::{Protection, protection};
+use super::steps::Steps;
 use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
@@ -60,9 +61,11 @@ pub async fn accept(
     view: &HeldView<'_>,
     editor: &dyn DocumentEditor,
     selection: &Selection,
+    steps: &Steps,
 ) -> io::Result<Outcome> {
     let listing = list(view).await?;
     let (mut picked, mut outcome) = pick(listing.changes, selection, true);
+    steps.begin(picked.len());
     // What goes makes room for what comes.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Deleted);
     let mut removed = Vec::new();
@@ -77,6 +80,7 @@ pub async fn accept(
             }
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
+        steps.advance();
     }
     let tidied =
         view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await;
@@ -89,9 +93,10 @@ pub async fn accept(
 }
 
 /// Puts the agent's view back to what the user has.
-pub async fn reject(view: &HeldView<'_>, selection: &Selection) -> io::Result<Outcome> {
+pub async fn reject(view: &HeldView<'_>, selection: &Selection, steps: &Steps) -> io::Result<Outcome> {
     let listing = list(view).await?;
     let (mut picked, mut outcome) = pick(listing.changes, selection, false);
+    steps.begin(picked.len());
     // What the agent made goes first, to make room for what it took away.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Created);
     for picked in picked {
@@ -100,6 +105,7 @@ pub async fn reject(view: &HeldView<'_>, selection: &Selection) -> io::Result<Ou
             Ok(()) => outcome.done.push(path),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
+        steps.advance();
     }
     outcome.done.sort();
     Ok(outcome)

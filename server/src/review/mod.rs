@@ -7,7 +7,7 @@
 //! | a change, decided from three states | `change` |
 //! | where to look for changes | `candidates`, `ignored` |
 //! | what is accepted only by itself, or never | `protected` |
-//! | listing, accepting, rejecting | `door` |
+//! | listing, accepting, rejecting; how far that has come | `door`; `steps` |
 //! | undoing turns | `checkpoints` |
 //! | what the agent is to be told of it | `untold` |
 //! | what was accepted and is not committed | `accepted` |
@@ -25,6 +25,7 @@ mod hunks;
 mod ignored;
 mod merge;
 mod protected;
+mod steps;
 mod untold;
 mod user_files;
 
@@ -33,6 +34,7 @@ pub use change::{Change, ChangeKind, Conflict, Hunk, Part};
 pub use checkpoints::Checkpoints;
 pub use door::{Listing, Outcome, Selection, accept, count, list, list_closed, reject};
 pub use hunks::LineHunk;
+pub use steps::Steps;
 pub use untold::Untold;
 
 use crate::view::NoEditor;

@@ -27,7 +27,10 @@ type Tell = dyn Fn(SandboxNews) + Send + Sync;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxNews {
     /// One is on its way.
-    Starting,
+    Starting {
+        /// The image that it is made of, which podman may have to copy first.
+        image: Option<String>,
+    },
     /// It takes commands.
     Ready {
         /// The wall around it, proved.
@@ -93,7 +96,7 @@ impl SandboxSlot {
         {
             return Err(error.clone());
         }
-        (self.tell)(SandboxNews::Starting);
+        (self.tell)(SandboxNews::Starting { image: plan.image.clone() });
         preparation.await;
         match Sandbox::start(&self.environment, plan).await {
             Ok(sandbox) => {

@@ -1,11 +1,12 @@
 //! `airlock plugin build`: a component from its source, checked, with its list of tools in it.
 
 use super::arguments::BuildArguments;
-use super::{cargo, check, python};
+use super::{cargo, check, python, told};
 use crate::cli::exit::Exit;
 use crate::environment::Environment;
 use crate::limits::{PLUGIN_FILE_MAX_BYTES, PLUGIN_MANIFEST_MAX_BYTES};
 use crate::neutral::neutral;
+use crate::patience::patiently;
 use crate::plugins::section::Listing;
 use crate::plugins::{COMPONENT, MANIFEST, Manifest, Names, Plugins};
 use crate::storage;
@@ -43,7 +44,10 @@ pub(in crate::cli) async fn build(
     let names = Names::read(&bytes).map_err(of_component)?;
     names.check().map_err(of_component)?;
     // It is asked for its list as a user's machine would ask it.
-    let (component, listing) = plugins.finish(bytes).await.map_err(of_component)?;
+    let finished = patiently(plugins.finish(bytes), || {
+        told("the component is being compiled, to ask it what it offers")
+    });
+    let (component, listing) = finished.await.map_err(of_component)?;
     let built_in: Vec<String> = tools::built_in().iter().map(|tool| tool.spec().name).collect();
     let findings = check::check(&listing, &names, &manifest, &built_in);
     if !findings.errors.is_empty() {

@@ -27,3 +27,12 @@ pub(super) use arguments::{BuildArguments, NewArguments, TestArguments};
 pub(super) use build::build;
 pub(super) use new::new;
 pub(super) use test::test;
+
+use std::io::Write;
+
+/// Tells who waits what for.
+pub(super) fn told(what: &str) -> std::future::Ready<()> {
+    // Nowhere is left to say that stderr is gone.
+    let _ = writeln!(std::io::stderr(), "{what} …");
+    std::future::ready(())
+}

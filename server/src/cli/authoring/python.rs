@@ -1,7 +1,8 @@
 //! A component from `app.py`.
 
-use super::toolchain;
+use super::{told, toolchain};
 use crate::environment::Environment;
+use crate::patience::patiently;
 use anyhow::bail;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -20,7 +21,8 @@ pub(super) async fn build(environment: &Environment, folder: &Path, into: &Path)
     let component = into.join("app.wasm");
     let words = ["--quiet", "--wit-path", "wit", "--world", WORLD, "componentize", "app", "--output"];
     let words: Vec<&OsStr> = words.iter().map(OsStr::new).chain([component.as_os_str()]).collect();
-    let (built, _) = toolchain::run(&program, folder, &words, Stdio::inherit()).await?;
+    let run = toolchain::run(&program, folder, &words, Stdio::inherit());
+    let (built, _) = patiently(run, || told("componentize-py is at work")).await?;
     if !built {
         bail!("componentize-py could not build {}: it says why above", folder.display());
     }

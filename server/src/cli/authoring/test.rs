@@ -4,10 +4,12 @@ use super::arguments::TestArguments;
 use super::build::folder;
 use super::case::{self, Call, Case};
 use super::expectation::Answer;
+use super::told;
 use crate::cli::exit::Exit;
 use crate::environment::Environment;
 use crate::limits::PLUGIN_CASES_MAX_BYTES;
 use crate::neutral::neutral;
+use crate::patience::patiently;
 use crate::plugins::{
     COMPONENT, CallContext, Content, Fault, Loaded, Place, Plugin, PluginEngine, Plugins, ToolError,
 };
@@ -74,7 +76,7 @@ fn cases(folder: &Path) -> anyhow::Result<Vec<Case>> {
 impl<'p> Bench<'p> {
     async fn of(plugins: &'p Plugins, folder: &Path) -> Result<Self, String> {
         let plugin = plugins.open(&Place::User(folder.to_owned()))?;
-        let loaded = plugin.load(plugins).await?;
+        let loaded = patiently(plugin.load(plugins), || told("the component is being compiled")).await?;
         plugin.list(plugins).await?;
         Ok(Self { engine: plugins.engine()?, plugins, plugin, loaded })
     }

@@ -1,9 +1,11 @@
 //! `airlock plugin run`: calls a tool as the agent would, with a workspace and a sandbox of its own when it needs them.
 
 use super::{World, describe, grant};
+use crate::cli::authoring::told;
 use crate::cli::exit::Exit;
 use crate::neutral::{neutral, neutral_line};
 use crate::paths::WorkspaceRoot;
+use crate::patience::patiently;
 use crate::plugins::{CallContext, Content, Plugin, Powers};
 use crate::review;
 use crate::sandbox::{Plan, SandboxError, SandboxSlot, session_folder};
@@ -60,7 +62,8 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
         Some(name) => world.named(name, Some(workspace.as_host()))?,
         None => world.with_tool(&arguments.tool, &workspace).await?,
     };
-    let listing = plugin.list(&world.plugins).await.map_err(anyhow::Error::msg)?;
+    let compiling = || told("the component is being compiled");
+    let listing = patiently(plugin.list(&world.plugins), compiling).await.map_err(anyhow::Error::msg)?;
     let Some(tool) = listing.tools.iter().find(|tool| tool.name == arguments.tool) else {
         let names: Vec<&str> = listing.tools.iter().map(|tool| tool.name.as_str()).collect();
         bail!("{} has no tool {:?}; it has {}", plugin.name(), arguments.tool, names.join(", "));
@@ -85,7 +88,7 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
         }),
         ..world.plugins.call_context(&plugin, powers)
     };
-    let loaded = plugin.load(&world.plugins).await.map_err(anyhow::Error::msg)?;
+    let loaded = patiently(plugin.load(&world.plugins), compiling).await.map_err(anyhow::Error::msg)?;
     let engine = world.plugins.engine().map_err(anyhow::Error::msg)?;
     let called = engine.call_tool(&loaded, context, &arguments.tool, &input.to_string()).await;
     if let Some(desk) = desk {

@@ -24,10 +24,12 @@ impl BuiltIn for Pr {
         Box::pin(async move {
             let CommandContext { session, state, cancel } = &context;
             let work = session.git_work(cancel).await?;
-            let found = unless_stopped(cancel, remote(&work, &session.http_origins())).await?;
+            let origins = session.http_origins();
+            let asking = || "the remote is being asked what it has".to_owned();
+            let found = unless_stopped(cancel, session.patiently(asking, remote(&work, &origins))).await?;
             let remote = found.map_err(|error| error.to_string())?;
             let place = forge::find(&session.agent.settings.forges, &remote.home)?;
-            let about = unless_stopped(cancel, about(&work, &remote)).await?;
+            let about = unless_stopped(cancel, session.patiently(asking, about(&work, &remote))).await?;
             let (base, commits, more) = about.map_err(|error| error.to_string())?;
             let request = PullRequest {
                 place,
@@ -41,7 +43,8 @@ impl BuiltIn for Pr {
                 session.say("No pull request was made.");
                 return Ok(Outcome::Done);
             }
-            let opened = unless_stopped(cancel, request.open()).await??;
+            let sending = || "the pull request is being sent".to_owned();
+            let opened = unless_stopped(cancel, session.patiently(sending, request.open())).await??;
             session.say(format!("Pull request {}: {}", opened.number, opened.url));
             Ok(Outcome::Done)
         })

@@ -23,7 +23,9 @@ impl BuiltIn for Push {
             let name = Some(arguments.trim()).filter(|name| !name.is_empty());
             let remote =
                 work.room.remote(name, &session.http_origins()).map_err(|error| error.to_string())?;
-            let planned = unless_stopped(cancel, work.room.plan_push(work.branch, remote)).await?;
+            let what = || format!("{} is being asked what it has", remote.name);
+            let planned = session.patiently(what, work.room.plan_push(work.branch, remote.clone()));
+            let planned = unless_stopped(cancel, planned).await?;
             let plan = planned.map_err(|error| error.to_string())?;
             if plan.known_there.as_ref() == Some(&plan.tip) {
                 session.say(format!("`{}` is there already.", plan.branch.name()));
@@ -34,7 +36,9 @@ impl BuiltIn for Push {
                 session.say("Nothing was pushed.");
                 return Ok(Outcome::Done);
             }
-            let pushed = unless_stopped(cancel, work.room.push(&plan, &session.agent.environment)).await?;
+            let what = || format!("pushing to {}", plan.remote.name);
+            let pushed = session.patiently(what, work.room.push(&plan, &session.agent.environment));
+            let pushed = unless_stopped(cancel, pushed).await?;
             pushed.map_err(|error| error.to_string())?;
             let branch = plan.branch.name();
             session.say(format!("Pushed `{branch}` to {} ({}).", plan.remote.name, plan.remote.push_to));
