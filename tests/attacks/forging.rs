@@ -2,7 +2,7 @@
 
 use super::escapes::is_harmless;
 use airlock_tests::editor::{Home, agent_text};
-use airlock_tests::scripted_claude::Reply;
+use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
@@ -85,11 +85,14 @@ async fn what_is_said_of_names_is_harmless_wherever_it_is_said() {
 /// A property of this design: a session is known to the editor by a title that begins with what was said in it.
 #[tokio::test]
 async fn the_titles_of_sessions_are_harmless() {
-    let bench = Workbench::new().await;
-    bench.claude.push(Reply::says("ok"));
-    bench.editor.turn(&bench.session, "evil \u{1b}]0;owned\u{7} \u{202e}txt\u{2066} title\nand more").await;
-    let list = bench.editor.expect("airlock/session/list", json!({})).await;
+    let claude = ScriptedClaude::start().await;
+    claude.push("ok");
+    let editor = crate::desk::ready(&claude).await;
+    let session = editor.new_session().await;
+    editor.turn(&session, "evil \u{1b}]0;owned\u{7} \u{202e}txt\u{2066} title\nand more").await;
+    let list = editor.expect("airlock/session/list", json!({})).await;
     let title = list["sessions"][0]["title"].as_str().unwrap();
     assert_eq!((title.contains('\n'), is_harmless(title)), (false, true), "{title:?}");
-    bench.end().await;
+    editor.shutdown().await;
+    claude.finish();
 }

@@ -107,7 +107,7 @@ async fn what_editors_shells_and_tools_run_by_themselves_is_accepted_only_by_its
         assert!(!home.workspace().join(path).exists(), "{path} came with the rest");
     }
     // Nor does a folder bring it along, or a second name beside it.
-    for selection in [json!({"paths": [".husky"]}), json!({"paths": [".envrc", "src/ok.txt"]})] {
+    for selection in [json!({"paths": [".husky"]}), json!({"paths": [".envrc", ".npmrc"]})] {
         let outcome = bench.review("accept", selection).await;
         assert!(
             !home.workspace().join(".husky/pre-push").exists() && !home.workspace().join(".envrc").exists(),

@@ -30,14 +30,12 @@ echo interfaces=$(cd /sys/class/net && echo *)
 (exec 3<>/dev/tcp/127.0.0.1/PORT) 2>/dev/null && echo network=open || echo network=none
 echo mounts=$(while read -r _ place kind _; do echo $place:$kind; done < /proc/mounts)
 echo key=$(cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /.krun_config.json /.krun_vm.json <(env) 2>/dev/null | tr '\0' '\n' | grep -c test-key)
-(echo {} > /.krun_vm.json) 2>/dev/null && echo vm_settings=written || echo vm_settings=refused
-(echo {} > /.krun_config.json) 2>/dev/null && echo config=written || echo config=refused
 unshare --user true 2>/dev/null && echo namespace=made || echo namespace=refused
 unshare --user --map-root-user mount -t tmpfs none /mnt 2>/dev/null && echo mount=made || echo mount=refused
 perl -e 'print "vsock=", (socket(my $s, 40, 1, 0) ? "open" : "refused"), "\n"'
 echo devices=$(for d in $(find /dev -type b) /dev/mem /dev/port /dev/kmsg /dev/vsock; do (: < $d) 2>/dev/null && echo $d; (: >> $d) 2>/dev/null && echo $d; done)
 echo kernel_files=$(find /proc/sys /proc/sysrq-trigger /sys -type f -writable 2>/dev/null)
-(echo x > /usr/evil || echo x > /etc/evil || echo x > /.airlock-guest || mknod /tmp/disk b 254 0) 2>/dev/null && echo root=written || echo root=refused
+(echo x > /usr/evil || echo x > /etc/ssl/certs/evil || mknod /tmp/disk b 254 0) 2>/dev/null && echo root=written || echo root=refused
 "#;
 
 /// Opens a session under this configuration, and tells what came of it.

@@ -2,6 +2,7 @@
 
 use crate::conversation::{Block, Message, Role};
 use crate::limits::{PROMPT_CONTEXT_ITEM_MAX_BYTES, PROMPT_CONTEXT_MAX_ITEMS, TITLE_MAX_CHARS};
+use crate::neutral::neutral_line;
 use crate::view::Shown;
 use jiff::civil::Date;
 use std::fmt::Write;
@@ -58,7 +59,7 @@ impl Prompt {
 
 /// The beginning of a prompt in one line.
 pub(super) fn title(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = neutral_line(&text.split_whitespace().collect::<Vec<_>>().join(" "));
     if line.chars().count() <= TITLE_MAX_CHARS {
         return line;
     }

@@ -94,8 +94,9 @@ fn private_folder(environment: &Environment) -> Result<TempDir, SandboxError> {
     let base =
         environment.variable("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir()).unwrap_or("/tmp");
     leftovers::remove_services(Path::new(base));
-    // `tempfile` makes it with mode 0700.
-    tempfile::Builder::new().prefix(&leftovers::folder_prefix()).tempdir_in(base).map_err(|error| {
+    let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
+    let mut folder = tempfile::Builder::new();
+    folder.prefix(&leftovers::folder_prefix()).permissions(private).tempdir_in(base).map_err(|error| {
         SandboxError::new(
             format!("no private folder can be made in {base}: {error}"),
             "free some space there",

@@ -102,12 +102,12 @@ impl Content {
                 read => return Ok(Self::Whole(read?.into())),
             }
         }
-        Self::pass(file, io::sink())
+        Self::pass(file, io::sink(), VIEW_FILE_MAX_BYTES)
     }
 
     /// Copies a file that is too large to be held, and gives what that was. One that does not end, as far as anybody can
     /// wait for it, is an error.
-    fn pass(mut file: impl Read, mut to: impl Write) -> io::Result<Self> {
+    fn pass(mut file: impl Read, mut to: impl Write, bytes_max: u64) -> io::Result<Self> {
         let (mut hasher, mut bytes) = (Sha256::new(), 0);
         let mut chunk = vec![0; 64 << 10];
         loop {
@@ -116,7 +116,7 @@ impl Content {
                 return Ok(Self::Large { bytes, digest: hex(&hasher.finalize()) });
             }
             bytes += read as u64;
-            if bytes > VIEW_FILE_MAX_BYTES {
+            if bytes > bytes_max {
                 return Err(too_large());
             }
             hasher.update(&chunk[..read]);
@@ -126,7 +126,13 @@ impl Content {
 
     /// Copies a file, and says whether it was this.
     pub fn is_what_is_copied(&self, file: File, to: impl Write) -> io::Result<bool> {
-        Ok(Self::pass(file, to)? == *self)
+        if self.len() > VIEW_FILE_MAX_BYTES {
+            return Err(too_large());
+        }
+        match Self::pass(file, to, self.len()) {
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(false),
+            passed => Ok(passed? == *self),
+        }
     }
 
     /// Its size.
