@@ -42,7 +42,11 @@ enum Command {
     /// Measure the release build against its goals; fails when one is missed
     Bench,
     /// Make a release archive in target/dist, for machines without Rust
-    Dist,
+    Dist {
+        /// Pack this one, which was built elsewhere, instead of building it here
+        #[arg(long, value_name = "FILE")]
+        binary: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -51,7 +55,7 @@ fn main() -> ExitCode {
         Command::Demo { unattended } => demo_command::run(unattended),
         Command::Test { filter } => test_command::run(filter.as_deref()),
         Command::Bench => bench_command::run(),
-        Command::Dist => dist::run(),
+        Command::Dist { binary } => dist::run(binary.as_deref()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
