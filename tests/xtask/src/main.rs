@@ -63,7 +63,11 @@ enum Command {
         seed: Option<u64>,
     },
     /// Make a release archive in target/dist, for machines without Rust
-    Dist,
+    Dist {
+        /// Pack this one, which was built elsewhere, instead of building it here
+        #[arg(long, value_name = "FILE")]
+        binary: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -74,7 +78,7 @@ fn main() -> ExitCode {
         Command::Bench => bench_command::run(),
         Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
         Command::Soak { minutes, seed } => soak_command::run(minutes, seed),
-        Command::Dist => dist::run(),
+        Command::Dist { binary } => dist::run(binary.as_deref()),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,

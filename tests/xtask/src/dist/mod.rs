@@ -31,7 +31,7 @@ const DOCUMENTS: [&str; 8] = [
 ];
 
 /// Makes the archive, and tries what is in it.
-pub(crate) fn run() -> Result<bool> {
+pub(crate) fn run(built: Option<&Path>) -> Result<bool> {
     components::set_up_for_dist()?;
     let dist = target_folder()?.join("dist");
     let name = archive_name();
@@ -40,7 +40,8 @@ pub(crate) fn run() -> Result<bool> {
         std::fs::remove_dir_all(&folder)?;
     }
     std::fs::create_dir_all(folder.join("bin"))?;
-    let airlock = binary::build()?;
+    let airlock = built.map_or_else(binary::build, |built| Ok(built.canonicalize()?))?;
+    binary::check(&airlock)?;
     std::fs::copy(&airlock, folder.join("bin/airlock")).context("the binary cannot be copied")?;
     vscode::package(&airlock, &folder.join("airlock.vsix"))?;
     copy_documents(&folder)?;
