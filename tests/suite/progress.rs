@@ -6,6 +6,7 @@ use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
+use std::io::Write;
 use std::process::Command;
 
 /// The progress notifications that came so far, of any turn.
@@ -143,15 +144,20 @@ async fn a_call_that_waits_for_the_sandbox_says_so_until_it_is_there() {
     assert!(Command::new("mkfifo").arg(&gate).status().expect("mkfifo").success());
     let podman = "[ ! -p \"$HOME/gate\" ] || read -r _ < \"$HOME/gate\"; exec /usr/bin/podman \"$@\"";
     let path = path_with(&home, &[("podman", podman)]);
-    claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo up"}))).push("done");
+    let begun = Gate::new();
+    claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo up"})).hold(&begun)).push("done");
     let editor =
         Editor::ready(EditorOptions::new(&claude).home(&home).env("PATH", path).with_sandbox()).await;
     let session = editor.new_session().await;
     editor.prompt(&session, "go").await;
+    editor.next_notification("$/progress").await;
+    begun.open();
     report(&editor, "$ echo up (the sandbox is starting)").await;
-    // It opens only when podman reads it.
+    // It opens only when podman reads it, and is there for no other podman.
     let opened = tokio::task::spawn_blocking(move || {
-        std::fs::write(&gate, "go on\n").and_then(|()| std::fs::remove_file(&gate))
+        let mut pipe = std::fs::OpenOptions::new().write(true).open(&gate)?;
+        std::fs::remove_file(&gate)?;
+        pipe.write_all(b"go on\n")
     });
     opened.await.expect("a thread").expect("a pipe");
     report(&editor, "$ echo up").await;
