@@ -30,7 +30,7 @@ pub(super) fn candidates(
     let plain = || plain(environment).into_iter().map(|program| Runtime { program, is_krun: false });
     match (wish, microvms()) {
         (IsolationWish::Microvm, Ok(krun)) => Ok((vec![krun], None)),
-        (IsolationWish::Microvm, Err(SandboxError { what, mut remedy })) => {
+        (IsolationWish::Microvm, Err(SandboxError { what, mut remedy, .. })) => {
             remedy.text.push_str(", or set isolation = \"auto\" in your config.toml to accept a container");
             Err(SandboxError::new(format!("no microVM can be started: {what}"), remedy))
         }

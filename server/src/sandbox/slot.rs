@@ -86,7 +86,7 @@ impl SandboxSlot {
         asked: Instant,
         preparation: impl Future<Output = ()>,
     ) -> Result<Arc<Sandbox>, SandboxError> {
-        self.plan.as_ref().map_err(Clone::clone)?;
+        let plan = self.plan.as_ref().map_err(Clone::clone)?;
         let mut current = Arc::clone(&self.current).lock_owned().await;
         // Who asked before the end may come here after it, and nobody would end what is started then.
         if self.is_over.load(Ordering::Relaxed) {

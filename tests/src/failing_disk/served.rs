@@ -344,7 +344,7 @@ impl Filesystem for Served {
     }
 
     fn fsyncdir(&self, _: &Request, number: INodeNo, _: FileHandle, _: bool, reply: ReplyEmpty) {
-        super::lock(&self.0).folder_syncs += 1;
+        super::lock(&self.shared).folder_syncs += 1;
         match self.sync(number.0) {
             Ok(_) => reply.ok(),
             Err(error) => reply.error(error),

@@ -59,8 +59,8 @@ impl Finding {
     ) -> Self {
         match found {
             Ok(text) => Self::well(name, title, text),
-            Err(SandboxError { what, remedy }) if is_required => Self::failed(name, title, what, remedy),
-            Err(SandboxError { what, remedy }) => Self::hint(name, title, what, remedy),
+            Err(SandboxError { what, remedy, .. }) if is_required => Self::failed(name, title, what, remedy),
+            Err(SandboxError { what, remedy, .. }) => Self::hint(name, title, what, remedy),
         }
     }
 }

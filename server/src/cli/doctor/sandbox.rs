@@ -33,7 +33,7 @@ pub(super) async fn findings(
             findings.push(proved(&trial));
             (findings, Some(trial.isolation))
         }
-        Err(SandboxError { what, remedy }) => {
+        Err(SandboxError { what, remedy, .. }) => {
             let is_told = findings.iter().any(|finding| {
                 finding.state == State::Failed && finding.remedy.as_ref().is_some_and(|told| *told == remedy)
             });
@@ -52,7 +52,7 @@ fn microvm(trial: &Trial, wish: IsolationWish) -> Option<Finding> {
     let (name, title) = ("microvm", "MicroVM");
     match (trial.isolation, &trial.no_microvm) {
         (Isolation::Microvm, _) => Some(Finding::well(name, title, "one was booted")),
-        (Isolation::Container, Some(SandboxError { what, remedy })) if wish != IsolationWish::Container => {
+        (Isolation::Container, Some(SandboxError { what, remedy, .. })) if wish != IsolationWish::Container => {
             Some(Finding::hint(name, title, format!("none came up: {what}"), remedy.clone()))
         }
         _ => None,
