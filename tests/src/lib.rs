@@ -21,5 +21,6 @@ pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod soak;
 pub mod terminal;
+pub mod traces;
 pub mod vscode;
 pub mod workbench;

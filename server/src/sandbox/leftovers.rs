@@ -1,8 +1,8 @@
 //! What a killed server left behind: found by its labels, removed at the next start.
 
-use super::container;
 use super::error::SandboxError;
 use super::podman::{PodmanService, within};
+use super::{container, monitor};
 use crate::environment::Environment;
 use crate::storage;
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
@@ -66,13 +66,7 @@ fn owner_of_folder(name: &str) -> Option<&str> {
 /// The processes that serve a socket in a folder: known by that very argument.
 fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
     let argument = format!("unix://{}/{SOCKET}", folder.display());
-    let processes = storage::names_with_prefix(Path::new("/proc"), "").unwrap_or_default();
-    let serves = |pid: &i32| {
-        let line = storage::read_text(Path::new(&format!("/proc/{pid}/cmdline")), 64 << 10);
-        line.ok().flatten().is_some_and(|line| line.split('\0').any(|part| part == argument))
-    };
-    let pids = processes.iter().filter_map(|name| name.parse().ok()).filter(serves);
-    pids.filter_map(rustix::process::Pid::from_raw).collect()
+    monitor::processes(|arguments| arguments.contains(&argument.as_str()))
 }
 
 /// Removes the containers of servers that are gone. What cannot be removed is left to the next start.
@@ -111,11 +105,12 @@ async fn remove_those(
     let listed = within("list containers", service.api().containers().list(&options)).await?;
     let mut outcome = Ok(());
     for found in listed {
-        if let (Some(id), Some(labels)) = (found.id, &found.labels)
-            && wanted(labels)
-            && let Err(error) = container::remove(service, &id).await
-        {
-            outcome = Err(error);
+        let (Some(id), Some(labels)) = (found.id, &found.labels) else { continue };
+        if wanted(labels) {
+            match container::remove(service, &id).await {
+                Ok(()) => monitor::end(&id),
+                Err(error) => outcome = Err(error),
+            }
         }
     }
     outcome

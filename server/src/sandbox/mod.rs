@@ -9,7 +9,7 @@
 //! | folders on the host, and what stays of them | `place` |
 //! | what kind of wall it is, proved | `proof` |
 //! | the disk that it writes to | `disk` |
-//! | what a killed server left behind | `leftovers` |
+//! | what a killed server left behind; what a killed podman did | `leftovers`, `monitor` |
 //! | one that is started to see whether it can be | `trial` |
 //!
 //! Architecture invariant: `podman exec` is never used. It does not enter a microVM, and older versions of crun run the
@@ -21,6 +21,7 @@ mod error;
 mod image;
 mod last_words;
 mod leftovers;
+mod monitor;
 mod mounts;
 mod place;
 mod podman;
@@ -155,6 +156,8 @@ impl Sandbox {
         let Err(error) = container::remove(&self.service, &self.id).await else { return Ok(()) };
         tracing::info!(%error, "the podman that started the sandbox cannot end it; another one is asked");
         let service = PodmanService::start(&self.environment, self.service.runtime()).await?;
-        container::remove(&service, &self.id).await
+        container::remove(&service, &self.id).await?;
+        monitor::end(&self.id);
+        Ok(())
     }
 }
