@@ -3,7 +3,7 @@
 
 use airlock::environment::Environment;
 use airlock::paths::{WorkspacePath, WorkspaceRoot};
-use airlock::review::{self, Outcome, Selection};
+use airlock::review::{self, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::view::{Entry, NoEditor, SessionView, Sides, WorkspaceWatches};
 use airlock_tests::failing_disk::{FailingDisk, Fault, Found, at_every_operation, everything_below};
@@ -106,7 +106,7 @@ struct Opened {
 impl Opened {
     async fn accept(&self) -> std::io::Result<Outcome> {
         let held = self.view.hold().await.expect("something to review");
-        review::accept(&held, &NoEditor, &Selection::default()).await
+        review::accept(&held, &NoEditor, &Selection::default(), &Steps::default()).await
     }
 
     async fn pending(&self) -> BTreeSet<String> {

@@ -89,7 +89,7 @@ async fn a_podman_that_stays_broken_is_told_with_what_to_do_and_works_when_it_is
             let error = refused(&desk).await;
             let said = error.to_string();
             assert!(said.contains(&format!("podman could not {doing}: ")), "{trouble:?}: {said}");
-            assert!(error.remedy.contains("`podman info`"), "{trouble:?}: {said}");
+            assert!(error.remedy.text.contains("`podman info`"), "{trouble:?}: {said}");
             assert_eq!(said.contains("the database is locked"), trouble == Trouble::status_500(), "{said}");
             // An answer that is lost may leave one that nobody knows of until the next start.
             let lost = call == CREATE && trouble == Trouble::CutAfter(0);

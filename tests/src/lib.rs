@@ -23,6 +23,7 @@ pub mod scripted_claude;
 pub mod scripted_forge;
 pub mod soak;
 pub mod terminal;
+pub mod traces;
 pub mod tree;
 pub mod unruly;
 pub mod vscode;

@@ -4,6 +4,7 @@ use crate::sandboxed::{bash, path_with, ready};
 use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::sandbox_desk::SandboxDesk;
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
+use airlock_tests::traces::{mounts, processes};
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -110,6 +111,39 @@ async fn a_podman_that_dies_while_it_starts_a_sandbox_leaves_no_container() {
     assert_eq!(containers_of(pid).len(), 1, "{:?}", containers_of(pid));
     editor.expect("airlock/session/close", json!({"sessionId": session})).await;
     assert_eq!(containers_of(pid), Vec::<String>::new());
+    editor.ignore_unread();
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_podman_that_dies_while_it_makes_a_container_leaves_no_process() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    // The container is made, and podman dies before it hears of it.
+    let script = format!(
+        r#"
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin
+flag="$(dirname "$0")/killed"
+case " $* " in *" create "*) ;; *) exec "$(basename "$0")" "$@" ;; esac
+[ -e "$flag" ] && exec "$(basename "$0")" "$@"
+"$(basename "$0")" "$@" || exit
+touch "$flag"
+pkill -9 -f "unix://{}/airlock-podman-""#,
+        home.runtime().display()
+    );
+    let path = path_with(&home, &[("crun", &script), ("runc", &script)]);
+    let editor = ready(EditorOptions::new(&claude).home(&home).env("PATH", path)).await;
+    let session = editor.new_session().await;
+    bash(&editor, &claude, &session, "echo up").await;
+    let second = bash(&editor, &claude, &session, "echo up again").await;
+    assert!(!second.is_error, "{}", second.result);
+    assert!(home.path().join("programs/killed").exists(), "podman was never killed");
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    let server = editor.pid().expect("it runs").cast_signed();
+    let mut left = processes(&home);
+    left.retain(|(pid, _)| *pid != server);
+    assert_eq!(left, Vec::new());
+    assert_eq!(mounts(&home), Vec::<String>::new());
     editor.ignore_unread();
     editor.shutdown().await;
     claude.finish();

@@ -1,9 +1,9 @@
 //! What a killed server left behind: found by its labels, removed at the next start.
 
-use super::container;
 use super::error::SandboxError;
 use super::podman::{PodmanService, within};
 use super::root::GUEST_PATH;
+use super::{container, monitor};
 use crate::environment::Environment;
 use crate::storage;
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
@@ -89,13 +89,7 @@ fn is_owner(owner: &str) -> bool {
 /// The processes that serve a socket in a folder: known by that very argument.
 fn services_at(folder: &Path) -> Vec<rustix::process::Pid> {
     let argument = format!("unix://{}/{SOCKET}", folder.display());
-    let processes = storage::names_with_prefix(Path::new("/proc"), "").unwrap_or_default();
-    let serves = |pid: &i32| {
-        let line = storage::read_text(Path::new(&format!("/proc/{pid}/cmdline")), 64 << 10);
-        line.ok().flatten().is_some_and(|line| line.split('\0').any(|part| part == argument))
-    };
-    let pids = processes.iter().filter_map(|name| name.parse().ok()).filter(serves);
-    pids.filter_map(rustix::process::Pid::from_raw).collect()
+    monitor::processes(|arguments| arguments.contains(&argument.as_str()))
 }
 
 /// Removes the containers of servers that are gone, and of our own those that write to this folder: podman may have made
@@ -144,13 +138,12 @@ async fn remove_those(service: &PodmanService, wanted: impl Fn(&Labels) -> bool)
             labels.get(OWNER).is_some_and(|owner| is_owner(owner)) && labels.contains_key(SESSION);
         let runs_our_guest =
             found.command.is_some_and(|command| command.first().is_some_and(|first| first == GUEST_PATH));
-        if let Some(id) = found.id
-            && is_labelled
-            && runs_our_guest
-            && wanted(&labels)
-            && let Err(error) = container::remove(service, &id).await
-        {
-            outcome = Err(error);
+        let Some(id) = found.id.filter(|_| is_labelled && runs_our_guest && wanted(&labels)) else {
+            continue;
+        };
+        match container::remove(service, &id).await {
+            Ok(()) => monitor::end(&id),
+            Err(error) => outcome = Err(error),
         }
     }
     outcome

@@ -9,7 +9,7 @@
 //! | folders on the host, and what stays of them | `place` |
 //! | what kind of wall it is, proved | `proof` |
 //! | the disk that it writes to | `disk` |
-//! | what a killed server left behind | `leftovers` |
+//! | what a killed server left behind; what a killed podman did | `leftovers`, `monitor` |
 //! | what it needs of this machine; one that is started to see whether it can be | `survey`, `user`; `trial` |
 //!
 //! Architecture invariant: `podman exec` is never used. It does not enter a microVM, and older versions of crun run the
@@ -21,6 +21,7 @@ mod error;
 mod image;
 mod last_words;
 mod leftovers;
+mod monitor;
 mod mounts;
 mod place;
 mod podman;
@@ -166,6 +167,8 @@ impl Sandbox {
         let Err(error) = container::remove(&self.service, &self.id).await else { return Ok(()) };
         tracing::info!(%error, "the podman that started the sandbox cannot end it; another one is asked");
         let service = PodmanService::start(&self.environment, self.service.runtime()).await?;
-        container::remove(&service, &self.id).await
+        container::remove(&service, &self.id).await?;
+        monitor::end(&self.id);
+        Ok(())
     }
 }

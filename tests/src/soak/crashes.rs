@@ -1,7 +1,7 @@
 //! What dies: the guest, the podman that runs it, its container, podman's socket.
 
-use super::traces;
 use super::world::World;
+use crate::traces;
 use fastrand::Rng;
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::PathBuf;

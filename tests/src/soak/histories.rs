@@ -5,6 +5,7 @@ use super::says::Say;
 use super::visit::Kept;
 use crate::editor::{Editor, EditorOptions, Home};
 use crate::scripted_claude::{Reply, ScriptedClaude};
+use crate::traces::entries;
 use airlock::agent::history::Loaded;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -62,8 +63,4 @@ fn files(home: &Home, kept: &[Kept]) -> Vec<String> {
         }
     }
     faults
-}
-
-fn entries(folder: PathBuf) -> Vec<PathBuf> {
-    super::traces::entries(folder)
 }

@@ -10,7 +10,7 @@
 //! | the life of a session, and its turns | `visit`, `turns` |
 //! | what dies | `crashes` |
 //! | what changes around: files, plugins, documents | `surroundings`, `typist` |
-//! | what a server leaves in the world; how it is judged | `traces`, `rest` |
+//! | what a server leaves in the world; how it is judged | `crate::traces`, `rest` |
 //! | whether every history is whole | `histories` |
 //! | what is told at the end | `report` |
 
@@ -21,7 +21,6 @@ mod report;
 mod rest;
 mod says;
 mod surroundings;
-mod traces;
 mod turns;
 mod typist;
 mod visit;
@@ -31,6 +30,7 @@ pub use report::Outcome;
 
 use crate::editor::{Editor, EditorOptions, Home};
 use crate::scripted_claude::ScriptedClaude;
+use crate::traces;
 use fastrand::Rng;
 use rest::Rest;
 use serde_json::json;

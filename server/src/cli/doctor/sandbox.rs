@@ -52,7 +52,9 @@ fn microvm(trial: &Trial, wish: IsolationWish) -> Option<Finding> {
     let (name, title) = ("microvm", "MicroVM");
     match (trial.isolation, &trial.no_microvm) {
         (Isolation::Microvm, _) => Some(Finding::well(name, title, "one was booted")),
-        (Isolation::Container, Some(SandboxError { what, remedy, .. })) if wish != IsolationWish::Container => {
+        (Isolation::Container, Some(SandboxError { what, remedy, .. }))
+            if wish != IsolationWish::Container =>
+        {
             Some(Finding::hint(name, title, format!("none came up: {what}"), remedy.clone()))
         }
         _ => None,

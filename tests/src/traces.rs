@@ -8,7 +8,7 @@ use std::process::Stdio;
 use tokio::process::Command;
 
 /// Every process that belongs to a home, with what it is; ourselves not among them.
-pub(super) fn processes(home: &Home) -> Vec<(i32, String)> {
+pub fn processes(home: &Home) -> Vec<(i32, String)> {
     let home = home.path().to_str().expect("UTF-8");
     let ourselves = std::process::id().cast_signed();
     let of_home = |pid: &i32| {
@@ -24,19 +24,19 @@ pub(super) fn processes(home: &Home) -> Vec<(i32, String)> {
 }
 
 /// The first process of a session's sandbox.
-pub(super) fn guest_of(home: &Home, session: &str) -> Option<i32> {
+pub fn guest_of(home: &Home, session: &str) -> Option<i32> {
     let upper = format!("{}/airlock/sandboxes/{session}/upper", home.state().display());
     pids().into_iter().filter(|pid| workspace_mount(*pid).contains(&upper)).min()
 }
 
 /// The podman services of a home.
-pub(super) fn services(home: &Home) -> Vec<i32> {
+pub fn services(home: &Home) -> Vec<i32> {
     let socket = format!("unix://{}/airlock-podman-", home.runtime().display());
     pids().into_iter().filter(|pid| command_line(*pid).contains(&socket)).collect()
 }
 
 /// The folders of their sockets.
-pub(super) fn service_folders(home: &Home) -> Vec<PathBuf> {
+pub fn service_folders(home: &Home) -> Vec<PathBuf> {
     let mut folders = entries(home.runtime());
     folders.retain(|path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("airlock-podman-"))
@@ -45,19 +45,19 @@ pub(super) fn service_folders(home: &Home) -> Vec<PathBuf> {
 }
 
 /// What is in a folder.
-pub(super) fn entries(folder: PathBuf) -> Vec<PathBuf> {
+pub fn entries(folder: PathBuf) -> Vec<PathBuf> {
     fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect()
 }
 
 /// Mounts that lead to a home or into it.
-pub(super) fn mounts(home: &Home) -> Vec<String> {
+pub fn mounts(home: &Home) -> Vec<String> {
     let home = home.path().to_str().expect("UTF-8");
     let all = fs::read_to_string("/proc/self/mountinfo").expect("a kernel tells its mounts");
     all.lines().filter(|line| line.contains(home)).map(str::to_owned).collect()
 }
 
 /// The containers of a server, each with its session.
-pub(super) async fn containers(server: u32) -> Vec<(String, String)> {
+pub async fn containers(server: u32) -> Vec<(String, String)> {
     let format = "{{.ID}} {{index .Labels \"airlock.owner\"}} {{index .Labels \"airlock.session\"}}";
     let mut podman = Command::new("podman");
     podman.args(["ps", "--all", "--filter", "label=airlock.owner", "--format", format]);
@@ -73,7 +73,7 @@ pub(super) async fn containers(server: u32) -> Vec<(String, String)> {
 }
 
 /// Children of a process, also those that are dead and not waited for.
-pub(super) fn children(parent: u32) -> Vec<String> {
+pub fn children(parent: u32) -> Vec<String> {
     let is_child = |pid: &i32| {
         let after_name = stat(*pid).rsplit_once(')').map(|(_, rest)| rest.to_owned()).unwrap_or_default();
         after_name.split_whitespace().nth(1).is_some_and(|found| found == parent.to_string())
@@ -83,7 +83,7 @@ pub(super) fn children(parent: u32) -> Vec<String> {
 }
 
 /// What is left although the server has ended, a line each.
-pub(super) async fn left_by_the_dead(home: &Home) -> Vec<String> {
+pub async fn left_by_the_dead(home: &Home) -> Vec<String> {
     let processes =
         processes(home).into_iter().map(|(pid, what)| format!("the process {pid} is left: {what}"));
     let mounts = mounts(home).into_iter().map(|mount| format!("a mount is left: {mount}"));
