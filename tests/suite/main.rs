@@ -66,6 +66,7 @@ mod sandboxed;
 mod scribbles;
 mod scripted_claude_checks_requests;
 mod scripted_claude_streams;
+mod security_doc;
 mod shown;
 mod slash_commands;
 mod soak;
