@@ -129,11 +129,11 @@ async fn a_podman_that_keeps_silent_is_waited_for_only_so_long() {
 
 #[tokio::test]
 async fn a_podman_that_is_late_is_waited_for() {
-    let (podman, desk) = desk();
-    for (number, call) in [CREATE, ATTACH, START].into_iter().enumerate() {
+    for call in [CREATE, ATTACH, START] {
+        let (podman, desk) = desk();
         podman.trouble(call, Trouble::Late, 1);
         let mended = async {
-            podman.silences(number + 1).await;
+            podman.silences(1).await;
             podman.behave();
         };
         let (said, ()) = tokio::join!(desk.bash("echo up"), mended);
