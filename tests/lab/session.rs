@@ -29,7 +29,7 @@ done < <(cat /proc/meminfo /proc/self/status)
 echo interfaces=$(cd /sys/class/net && echo *)
 (exec 3<>/dev/tcp/127.0.0.1/PORT) 2>/dev/null && echo network=open || echo network=none
 echo mounts=$(while read -r _ place kind _; do echo $place:$kind; done < /proc/mounts)
-echo key=$(cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /.krun_config.json /.krun_vm.json <(env) 2>/dev/null | tr '\0' '\n' | grep -c test-key)
+echo key=$(cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /.krun_config.json /.krun_vm.json <(env) 2>/dev/null | tr '\0' '\n' | grep -c 'test[-]key')
 unshare --user true 2>/dev/null && echo namespace=made || echo namespace=refused
 unshare --user --map-root-user mount -t tmpfs none /mnt 2>/dev/null && echo mount=made || echo mount=refused
 perl -e 'print "vsock=", (socket(my $s, 40, 1, 0) ? "open" : "refused"), "\n"'
