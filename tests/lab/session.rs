@@ -33,7 +33,7 @@ echo key=$(cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline /.krun_config.json /.kr
 unshare --user true 2>/dev/null && echo namespace=made || echo namespace=refused
 unshare --user --map-root-user mount -t tmpfs none /mnt 2>/dev/null && echo mount=made || echo mount=refused
 perl -e 'print "vsock=", (socket(my $s, 40, 1, 0) ? "open" : "refused"), "\n"'
-echo devices=$(for d in $(find /dev -type b) /dev/mem /dev/port /dev/kmsg /dev/vsock; do (: < $d) 2>/dev/null && echo $d; (: >> $d) 2>/dev/null && echo $d; done)
+echo devices=$(for d in $(find /dev -type b) /dev/mem /dev/port /dev/vsock; do (: < $d) 2>/dev/null && echo $d; (: >> $d) 2>/dev/null && echo $d; done)
 echo kernel_files=$(find /proc/sys /proc/sysrq-trigger /sys -type f -writable 2>/dev/null)
 (echo x > /usr/evil || echo x > /etc/ssl/certs/evil || mknod /tmp/disk b 254 0) 2>/dev/null && echo root=written || echo root=refused
 "#;

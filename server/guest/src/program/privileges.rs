@@ -18,7 +18,7 @@ pub const USER: u32 = 1000;
 /// Becomes the ordinary user, for good.
 pub fn become_ordinary() -> io::Result<()> {
     if geteuid().is_root() {
-        restrict_the_kernel();
+        forbid_user_namespaces();
         drop_bounding_set();
         rustix::thread::set_thread_groups(&[])?;
         let (user, group) = (Uid::from_raw(USER), Gid::from_raw(USER));
@@ -40,13 +40,10 @@ fn leave_no_core() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(1), maximum: Some(1) })?)
 }
 
-/// In a microVM the kernel is ours alone: no user namespaces, and its log tells nobody where things are in its memory.
-/// Where it knows no such setting, it has nothing that it would be about.
+/// In a microVM the kernel is ours alone. Where it knows no such limit it knows no such namespaces either.
 #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
-fn restrict_the_kernel() {
-    for (setting, value) in [("user/max_user_namespaces", "0"), ("kernel/dmesg_restrict", "1")] {
-        let _ = std::fs::write(format!("/proc/sys/{setting}"), value);
-    }
+fn forbid_user_namespaces() {
+    let _ = std::fs::write("/proc/sys/user/max_user_namespaces", "0");
 }
 
 /// No program that is started later can get a capability back. Those that this kernel does not know are not there.
