@@ -155,6 +155,10 @@ impl Agent {
         workspace: Option<WorkspaceRoot>,
         asker: Arc<dyn Asker>,
     ) -> Result<Arc<Session>, OpenError> {
+        // Who sees the end of `/quit` may ask for the session again before its history is closed.
+        if let Some(closing) = self.session(id).filter(|session| session.is_closed()) {
+            closing.close().await;
+        }
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
         let wanted = id.to_owned();
         let opened = tokio::task::spawn_blocking(move || folder.open_latest(&wanted)).await;
@@ -297,8 +301,9 @@ impl Agent {
         Ok(session)
     }
 
-    fn forget(&self, id: &str) {
-        self.sessions.remove(id);
+    /// Another one may have its id by now.
+    fn forget(&self, closed: &Session) {
+        self.sessions.remove_if(closed.id(), |_, session| std::ptr::eq(&**session, closed));
     }
 
     /// An id for a session that is not kept.

@@ -182,7 +182,7 @@ impl Session {
         }
         drop(state);
         self.view.stop().await;
-        self.agent.forget(&self.id);
+        self.agent.forget(self);
         self.outbox.close();
     }
 
