@@ -158,7 +158,7 @@ pub const PATIENCE_MS: u64 = 1_000;
 pub const PATIENCE_AGAIN_MS: u64 = 5_000;
 
 /// How long our own podman may take to come up.
-pub const PODMAN_START_MAX_MS: u64 = 15_000;
+pub const PODMAN_START_MAX_MS: u64 = 10_000;
 /// How long podman may take to answer a call.
 pub const PODMAN_ANSWER_MAX_MS: u64 = 30_000;
 /// How long the guest may take to say hello. A microVM has to boot first.

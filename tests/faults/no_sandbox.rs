@@ -51,7 +51,7 @@ async fn a_podman_that_does_not_answer_is_waited_for_only_so_long_and_holds_up_n
     let called = bash(&editor, &claude, &session, "echo never").await;
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
     assert!(
-        called.is_error && called.result.contains("podman did not answer within 15 s"),
+        called.is_error && called.result.contains("podman did not answer within 10 s"),
         "{}",
         called.result
     );
