@@ -137,11 +137,13 @@ fn commands_in_a_microvm_are_an_ordinary_users_and_can_become_nobody_else() {
         for set in ["CapInh:", "CapPrm:", "CapEff:", "CapAmb:"] {
             assert_eq!(seen.told("look", set), "0000000000000000", "{}: {set}", seen.place);
         }
+        // Its bounding set stays whole, for only root may give it up: with this, nobody gets anything from it.
         assert_eq!(seen.told("look", "NoNewPrivs:"), "1", "{}", seen.place);
+        assert_eq!(seen.told("look", "Seccomp:"), "2", "{}", seen.place);
     }
 }
 
-/// The guest begins as root in a microVM, with every device and no filter around it.
+/// In a microVM no runtime's filter is around the guest, and every device is there.
 #[test]
 fn commands_in_a_microvm_get_no_power_over_it() {
     for seen in in_microvms() {

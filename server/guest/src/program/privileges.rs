@@ -1,7 +1,7 @@
 //! Gives up what an ordinary user does not have.
 //!
-//! In a container the guest starts as that user. In a microVM it starts as root with every capability, and becomes
-//! that user before it reads the first byte.
+//! In a container the guest starts as that user, and in a microVM of a libkrun that is new enough to be told who. Older
+//! ones start it as root with every capability: it becomes that user before it reads the first byte.
 
 use super::system_calls;
 use rustix::process::{

@@ -15,7 +15,7 @@ pub(super) const SUITES: [&str; 2] = ["bookworm", "trixie"];
 pub(super) const RECIPE: &str = concat!(include_str!("suite.rs"), include_str!("init.sh"));
 
 const PACKAGES: &str = "base-files,bash,ca-certificates,conmon,coreutils,crun,dash,findutils,grep,iproute2,kmod,\
-                        libcap-ng0,linux-image-cloud-amd64,mount,podman,procps,sed,uidmap,util-linux";
+                        libcap-ng0,linux-image-cloud-amd64,mount,perl-base,podman,procps,sed,uidmap,util-linux";
 /// Nobody reads these there.
 const NEEDLESS: [&str; 7] = [
     "usr/share/doc",
