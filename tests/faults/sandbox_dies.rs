@@ -102,6 +102,16 @@ async fn a_way_to_the_guest_that_is_cut_is_told_and_its_container_is_gone() {
 }
 
 #[tokio::test]
+async fn a_guest_that_talks_nonsense_is_ended_and_replaced() {
+    // No frame of podman's, and a frame of podman's that is none of the guest's.
+    for nonsense in [&b"\x07\0\0\0\0\0\0\0"[..], b"\x01\0\0\0\0\0\0\x0cnonsense\xff\xff\xff\xff"] {
+        let unruly = UnrulyPodman::new();
+        let talks = |_: &str| unruly.inject_into_attached(nonsense);
+        ended_in_the_middle_with(|options| options.env("PATH", unruly.path()), talks).await;
+    }
+}
+
+#[tokio::test]
 async fn a_podman_that_stays_broken_ends_no_conversation_and_is_used_when_it_is_mended() {
     let (claude, unruly) = (ScriptedClaude::start().await, UnrulyPodman::new());
     unruly.trouble("containers/create", Trouble::status_500(), usize::MAX);

@@ -13,6 +13,7 @@ use podman_api::conn::TtyChunk;
 use podman_api::models::{LinuxMemory, LinuxPids, LinuxResources, Namespace, PosixRlimit};
 use podman_api::opts::{ContainerAttachOpts, ContainerCreateOpts, ContainerDeleteOpts};
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -99,19 +100,23 @@ pub(super) async fn start(
     within("start the container", container.start(None)).await?;
     let (output, input) = attached.split();
     let on_stderr = std::sync::Arc::new(on_stderr);
-    let stdout =
-        output.map_err(|error| std::io::Error::other(error.to_string())).try_filter_map(move |chunk| {
-            let on_stderr = std::sync::Arc::clone(&on_stderr);
-            async move {
-                match chunk {
-                    TtyChunk::StdErr(bytes) => {
-                        on_stderr(&bytes);
-                        Ok(None)
-                    }
-                    TtyChunk::StdOut(bytes) | TtyChunk::StdIn(bytes) => Ok(Some(bytes)),
+    // Its reader panics at a frame of a kind that it does not know: that is the end of this way, and of nothing else.
+    let output = AssertUnwindSafe(output).catch_unwind().map(|read| match read {
+        Ok(chunk) => chunk.map_err(|error| std::io::Error::other(error.to_string())),
+        Err(_) => Err(std::io::Error::other("podman sent what is no frame of a container's output")),
+    });
+    let stdout = output.try_filter_map(move |chunk| {
+        let on_stderr = std::sync::Arc::clone(&on_stderr);
+        async move {
+            match chunk {
+                TtyChunk::StdErr(bytes) => {
+                    on_stderr(&bytes);
+                    Ok(None)
                 }
+                TtyChunk::StdOut(bytes) | TtyChunk::StdIn(bytes) => Ok(Some(bytes)),
             }
-        });
+        }
+    });
     Ok(tokio::io::join(stdout.boxed().into_async_read().compat(), Box::pin(input).compat_write()))
 }
 

@@ -72,6 +72,11 @@ impl UnrulyPodman {
     pub async fn unheard(&self) {
         self.proxy.unheard().await;
     }
+
+    /// Sends these bytes to whoever listens to a container.
+    pub fn inject_into_attached(&self, bytes: &[u8]) {
+        self.proxy.inject_into_attached(bytes);
+    }
 }
 
 impl Drop for UnrulyPodman {

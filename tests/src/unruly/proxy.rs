@@ -104,6 +104,13 @@ impl<C: Connection> Proxy<C> {
         }
     }
 
+    pub(super) fn inject_into_attached(&self, bytes: &[u8]) {
+        for attached in &mut self.state().attached {
+            // Who listens to it may be gone.
+            let _ = attached.client.write_all(bytes);
+        }
+    }
+
     fn serve(&self, mut client: C) {
         // A client that goes away meanwhile is no matter of ours.
         let Ok((line, request)) = read_request(&mut client, self.closes) else { return };
