@@ -1,6 +1,6 @@
 //! Disks that can be read and not written, for history, sandbox and accept: told, and the conversation goes on.
 
-use crate::sandboxed::{mounted, refused};
+use crate::sandboxed::{mounted, ready, refused};
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::ScriptedClaude;
 use airlock_tests::workbench::Workbench;
@@ -39,10 +39,26 @@ async fn changes_that_cannot_be_written_are_told_with_the_reason_and_stay() {
 #[tokio::test]
 async fn a_state_folder_that_cannot_be_written_is_named_and_the_conversation_goes_on() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
-    let script = "mount --bind STATE STATE; mount -o remount,bind,ro STATE"
-        .replace("STATE", home.state().to_str().expect("UTF-8"));
-    let told = refused(mounted(EditorOptions::new(&claude).home(&home), &script), &claude).await;
+    let told = refused(without_writable_state(&claude, &home), &claude).await;
     assert!(told.contains(home.state().to_str().expect("UTF-8")), "{told}");
     assert!(told.contains("Read-only file system") && told.contains("writable"), "{told}");
     claude.finish();
+}
+
+#[tokio::test]
+async fn a_review_in_a_state_folder_that_cannot_be_written_says_so() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let editor = ready(without_writable_state(&claude, &home)).await;
+    let session = editor.new_session().await;
+    let refused = editor.request("airlock/changes/list", json!({"sessionId": session})).await;
+    let why = refused.expect_err("there is nowhere to look")["message"].to_string();
+    assert!(why.contains("Read-only file system") && why.contains("sandboxes"), "{why}");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+fn without_writable_state(claude: &ScriptedClaude, home: &Home) -> EditorOptions {
+    let script = "mount --bind STATE STATE; mount -o remount,bind,ro STATE"
+        .replace("STATE", home.state().to_str().expect("UTF-8"));
+    mounted(EditorOptions::new(claude).home(home), &script)
 }

@@ -9,9 +9,6 @@ use crate::view::HeldView;
 use std::io;
 use std::path::PathBuf;
 
-/// Why nothing can be reviewed.
-const NOTHING: &str = "there is nothing to review: this session has no sandbox";
-
 impl Session {
     /// What the agent changed and the user has neither accepted nor rejected.
     pub async fn changes(&self) -> Result<Listing, String> {
@@ -124,7 +121,9 @@ impl Session {
     }
 
     async fn held(&self) -> Result<HeldView<'_>, String> {
-        self.view.hold().await.ok_or_else(|| NOTHING.to_owned())
+        let nothing =
+            || format!("there is nothing to review: {}", self.view.why_nothing().unwrap_or_default());
+        self.view.hold().await.ok_or_else(nothing)
     }
 
     fn checkpoints(&self) -> Checkpoints {

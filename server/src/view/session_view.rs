@@ -24,8 +24,8 @@ const STALE: &str = "(os error 116)";
 /// A session's sandbox, and what keeps its view fresh.
 pub struct SessionView {
     slot: Arc<SandboxSlot>,
-    /// `None`: there is no workspace, so there is nothing to keep fresh.
-    kept: Option<Kept>,
+    /// Or why there is nothing to keep fresh, and nothing to review.
+    kept: Result<Kept, String>,
     tell: Box<dyn Fn(String) + Send + Sync>,
 }
 
@@ -61,12 +61,13 @@ impl SessionView {
                 "files that you change may look old to the agent, for they cannot be watched: {error}"
             ));
         }
-        Arc::new(Self { slot, kept: kept.ok(), tell: Box::new(tell) })
+        let kept = kept.map_err(|error| format!("{} cannot be used: {error}", folder.display()));
+        Arc::new(Self { slot, kept, tell: Box::new(tell) })
     }
 
     /// A session without a workspace, or without a sandbox.
     pub fn none(slot: Arc<SandboxSlot>) -> Arc<Self> {
-        Arc::new(Self { slot, kept: None, tell: Box::new(|_| ()) })
+        Arc::new(Self { slot, kept: Err("this session has no sandbox".to_owned()), tell: Box::new(|_| ()) })
     }
 
     /// Starts the sandbox without waiting for it.
@@ -114,8 +115,13 @@ impl SessionView {
 
     /// Keeps everybody else from bringing it up to date or reviewing it. `None`: there is nothing to review.
     pub async fn hold(&self) -> Option<HeldView<'_>> {
-        let kept = self.kept.as_ref()?;
+        let kept = self.kept.as_ref().ok()?;
         Some(HeldView { slot: &self.slot, kept, _turn: kept.turn.lock().await })
+    }
+
+    /// Why there is nothing to review, where that is so whatever the agent does.
+    pub fn why_nothing(&self) -> Option<&str> {
+        self.kept.as_ref().err().map(String::as_str)
     }
 
     /// Ends the sandbox. It is gone when this returns.
