@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ChangeNode, changeTree, hunkPlace } from "../src/review/change-tree";
+import { type ChangeNode, changeTree, hunkPlace, sameTree } from "../src/review/change-tree";
 import { outcomeWords } from "../src/review/outcome";
 import type { Change, Hunk } from "../src/shared/protocol";
 
@@ -40,6 +40,18 @@ test("names and lines are shown as what they are, and known by what they were", 
   const [folder] = changeTree([change("d\u202eir/evil\ntxt.exe", [hunk("+a\u202e\tb\r\n")])]);
   expect(folder && outline([folder])).toEqual(["d⟨U+202E⟩ir", "  evil⟨U+000A⟩txt.exe", "    + a⟨U+202E⟩\tb"]);
   expect(folder).toMatchObject({ path: "d\u202eir", children: [{ path: "d\u202eir/evil\ntxt.exe" }] });
+});
+
+test("a tree is drawn anew when something in it is another", () => {
+  const list = [change("a.txt"), change("b.txt")];
+  expect(sameTree(list, [{ ...change("a.txt"), hunks: [hunk("-old\n+new\n")] }, change("b.txt")])).toBe(true);
+  const [first, second] = [{ ...change("a.txt"), proposed: "one" }, { ...change("a.txt"), proposed: "two" }];
+  expect(sameTree([first], [second])).toBe(true);
+  const others: Partial<Change>[] = [{ path: "c.txt" }, { conflict: true }, { protected: true }, { kind: "deleted" }, { hunks: [] }, { proposed: "x" }];
+  for (const other of [...others, { hunks: [{ ...hunk("-old\n+new\n"), newStart: 9 }] }, { hunks: [hunk("-old\n+newer\n")] }]) {
+    expect(sameTree([change("a.txt")], [{ ...change("a.txt"), ...other }])).toBe(false);
+  }
+  expect(sameTree(list, list.slice(1))).toBe(false);
 });
 
 test("what came of a verdict names files, never ids, and makes no link of a name", () => {

@@ -35,6 +35,13 @@ export function changeTree(changes: Change[]): (FolderNode | FileNode)[] {
   return grow(changes, "");
 }
 
+/** Whether two lists make the same tree: what a file would be with all of it accepted does not show there. */
+export function sameTree(a: Change[], b: Change[]): boolean {
+  const shown = (changes: Change[]) =>
+    changes.map(({ proposed, hunks, ...change }) => [change, proposed === undefined, hunks.map(({ text, ...hunk }) => [hunk, text.length])]);
+  return JSON.stringify(shown(a)) === JSON.stringify(shown(b));
+}
+
 /** The file that stands first in the tree. */
 export function firstFile(nodes: (FolderNode | FileNode)[]): FileNode | undefined {
   const [first] = nodes;

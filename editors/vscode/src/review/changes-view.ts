@@ -2,8 +2,9 @@
 
 import * as vscode from "vscode";
 import { neutral, neutralMessage, neutralName } from "../shared/neutral";
+import type { Change } from "../shared/protocol";
 import { count } from "../shared/words";
-import { type ChangeNode, changeTree, type FileNode, type FolderNode, type HunkNode, hunkPlace } from "./change-tree";
+import { type ChangeNode, changeTree, type FileNode, type FolderNode, type HunkNode, hunkPlace, sameTree } from "./change-tree";
 import type { Changes } from "./changes";
 
 export const CHANGES_VIEW = "airlock.changes";
@@ -13,6 +14,7 @@ export class ChangesView implements vscode.TreeDataProvider<ChangeNode>, vscode.
   readonly onDidChangeTreeData = this.changed.event;
   readonly tree: vscode.TreeView<ChangeNode>;
   private readonly subscription: vscode.Disposable;
+  private drawn: Change[] = [];
 
   constructor(private readonly changes: Changes) {
     this.tree = vscode.window.createTreeView(CHANGES_VIEW, { treeDataProvider: this, showCollapseAll: true });
@@ -46,6 +48,9 @@ export class ChangesView implements vscode.TreeDataProvider<ChangeNode>, vscode.
     this.tree.badge = hunks === 0 ? undefined : { value: hunks, tooltip: `${count(hunks, "change")} to review` };
     this.tree.message = neutralMessage(this.changes.whatIsLeftOut.join(" "));
     void vscode.commands.executeCommand("setContext", "airlock.hasChanges", hunks > 0);
+    // A tree that is drawn anew loses the click that is just being made.
+    if (sameTree(this.drawn, this.changes.all)) return;
+    this.drawn = this.changes.all;
     this.changed.fire();
   }
 
