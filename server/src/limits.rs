@@ -181,6 +181,8 @@ pub const SANDBOX_DISK_KEPT_MIB: u64 = 1024;
 pub const SANDBOX_DISK_LOOK_MS: u64 = 500;
 /// How long the sandbox may take to be gone.
 pub const SANDBOX_STOP_MAX_MS: u64 = 30_000;
+/// How many podmans are asked to end it, one after the other, where the one that started it cannot.
+pub const SANDBOX_STOP_PODMANS_MAX: usize = 3;
 /// A file whose content is compared, pushed and merged. A larger one is known by its digest.
 pub const VIEW_CONTENT_MAX_BYTES: usize = 16 << 20;
 /// A file that is looked at at all: reading a larger one takes longer than anybody waits.

@@ -128,6 +128,20 @@ async fn a_podman_that_keeps_silent_is_waited_for_only_so_long() {
 }
 
 #[tokio::test]
+async fn a_sandbox_ends_tidily_though_one_podman_after_the_other_dies_over_it() {
+    let (podman, desk) = desk();
+    assert!(desk.bash("echo up").await.starts_with("up\n"));
+    // Each is asked whether the container is gone, and hangs up.
+    podman.trouble("/exists", Trouble::HangUp, 2);
+    desk.view().stop().await;
+    assert!(podman.calls("/exists") >= 3, "the third one says so");
+    assert_eq!(desk.containers(), Vec::<String>::new());
+    for left in ["work", "owner"] {
+        assert!(!desk.folder().join(left).exists(), "{left} is of no use any more");
+    }
+}
+
+#[tokio::test]
 async fn a_podman_that_is_late_is_waited_for() {
     for call in [CREATE, ATTACH, START] {
         let (podman, desk) = desk();

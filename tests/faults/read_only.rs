@@ -49,6 +49,7 @@ async fn a_state_folder_that_cannot_be_written_is_named_and_the_conversation_goe
 async fn a_review_in_a_state_folder_that_cannot_be_written_says_so() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     let editor = ready(without_writable_state(&claude, &home)).await;
+    editor.ignore("airlock/session/update");
     let session = editor.new_session().await;
     let refused = editor.request("airlock/changes/list", json!({"sessionId": session})).await;
     let why = refused.expect_err("there is nowhere to look")["message"].to_string();

@@ -44,6 +44,7 @@ pub use trial::{Trial, try_out};
 
 use crate::config::IsolationWish;
 use crate::environment::Environment;
+use crate::limits::{SANDBOX_STOP_MAX_MS, SANDBOX_STOP_PODMANS_MAX};
 use crate::neutral::neutral_line;
 use crate::paths::WorkspaceRoot;
 use airlock_guest::{Hello, Link};
@@ -52,6 +53,7 @@ use podman::PodmanService;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// What kind of wall stands around the sandbox.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,11 +166,21 @@ impl Sandbox {
     /// Ends it. It is gone when this returns well.
     pub async fn stop(&self) -> Result<(), SandboxError> {
         self.end_is_told.store(true, Ordering::Relaxed);
-        let Err(error) = container::remove(&self.service, &self.id).await else { return Ok(()) };
-        tracing::info!(%error, "the podman that started the sandbox cannot end it; another one is asked");
-        let service = PodmanService::start(&self.environment, self.service.runtime()).await?;
-        container::remove(&service, &self.id).await?;
-        monitor::end(&self.id);
-        Ok(())
+        let begun = Instant::now();
+        let mut removed = container::remove(&self.service, &self.id).await;
+        for others in 0..SANDBOX_STOP_PODMANS_MAX {
+            let Err(error) = &removed else { break };
+            // One that keeps silent is not asked for ever.
+            if others > 0 && begun.elapsed() > Duration::from_millis(SANDBOX_STOP_MAX_MS) {
+                break;
+            }
+            tracing::info!(%error, "a podman cannot end the sandbox; another one is asked");
+            let service = PodmanService::start(&self.environment, self.service.runtime()).await?;
+            removed = container::remove(&service, &self.id).await;
+            if removed.is_ok() {
+                monitor::end(&self.id);
+            }
+        }
+        removed
     }
 }
