@@ -132,8 +132,10 @@ pub fn holds_content(path: &Path) -> io::Result<bool> {
 /// link is removed and not followed. What is not there is no error.
 #[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn remove_tree(path: &Path) -> io::Result<()> {
+    use io::ErrorKind::{NotADirectory, NotFound};
     match path.symlink_metadata() {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        // Nothing is below what is no folder.
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(()),
         Err(error) => return Err(error),
         Ok(metadata) if !metadata.is_dir() => return remove(path),
         // An empty one goes whoever it belongs to, but its mode is its owner's: so that is tried first.

@@ -1,14 +1,19 @@
 //! A podman that misbehaves behind a proxy which the test holds: what can be made good is, what cannot is said with what
 //! to do about it, nothing waits for ever, and no container is left behind.
 
+use crate::sandboxed::podman as run_podman;
 use airlock::limits::PODMAN_ANSWER_MAX_MS;
 use airlock::sandbox::SandboxError;
+use airlock_tests::deadline::DEADLINE;
 use airlock_tests::sandbox_desk::SandboxDesk;
 use airlock_tests::unruly::{Trouble, UnrulyPodman};
 use serde_json::json;
+use std::os::unix::process::ExitStatusExt;
 use std::pin::pin;
+use std::process::Stdio;
 use std::task::Poll;
 use std::time::Duration;
+use tokio::process::Command;
 
 /// The calls of a start, in order.
 const LIST: &str = "libpod/containers/json";
@@ -139,6 +144,32 @@ async fn a_sandbox_ends_tidily_though_one_podman_after_the_other_dies_over_it() 
     for left in ["work", "owner"] {
         assert!(!desk.folder().join(left).exists(), "{left} is of no use any more");
     }
+}
+
+/// As when podman dies over a start, and another one removes the container and does not know of its monitor.
+#[tokio::test]
+async fn a_container_that_somebody_else_removes_while_it_starts_leaves_no_monitor() {
+    let (podman, desk) = desk();
+    podman.trouble(START, Trouble::Late, 1);
+    let removed = async {
+        podman.silences(1).await;
+        let [made] = &desk.containers()[..] else { panic!("one is made") };
+        let id = run_podman(&["inspect", "--format", "{{.Id}}", made]);
+        let mut monitor = Command::new("cat");
+        monitor.arg0("conmon").args(["-", &id]).stdin(Stdio::piped()).kill_on_drop(true);
+        let monitor = monitor.spawn().expect("cat");
+        run_podman(&["rm", "--force", &id]);
+        podman.behave();
+        monitor
+    };
+    let (error, mut monitor) = tokio::join!(refused(&desk), removed);
+    assert!(error.to_string().contains("no such container"), "{error}");
+    // Or waiting would close it, and that alone would end it.
+    let _input = monitor.stdin.take();
+    let ended = tokio::time::timeout(DEADLINE, monitor.wait()).await.expect("it is ended").expect("ours");
+    assert_eq!(ended.signal(), Some(9));
+    assert!(desk.bash("echo up").await.starts_with("up\n"));
+    desk.end().await;
 }
 
 #[tokio::test]

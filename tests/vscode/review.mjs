@@ -115,8 +115,11 @@ async function codeAction(window) {
   await chat.locator(".call .call-output", { hasText: "listening" }).waitFor();
   await window.lines.click();
   await page.keyboard.press("F8");
-  await page.locator(".zone-widget, .peekview-widget").first().waitFor();
+  const told = page.locator(".zone-widget, .peekview-widget").first();
+  await told.waitFor();
   await page.keyboard.press("Escape");
+  // What is opened while it closes is closed with it.
+  await told.waitFor({ state: "detached" });
   await page.keyboard.press("Control+.");
   const action = page.locator(".action-widget .action", { hasText: "Fix with Airlock" }).first();
   await action.waitFor();

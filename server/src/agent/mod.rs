@@ -3,6 +3,7 @@
 pub mod commands;
 mod compaction;
 mod driver;
+mod free_memory;
 mod git_work;
 pub mod history;
 mod in_words;
@@ -304,6 +305,7 @@ impl Agent {
     /// Another one may have its id by now.
     fn forget(&self, closed: &Session) {
         self.sessions.remove_if(closed.id(), |_, session| std::ptr::eq(&**session, closed));
+        free_memory::give_back();
     }
 
     /// An id for a session that is not kept.

@@ -175,8 +175,10 @@ impl Sandbox {
                 break;
             }
             tracing::info!(%error, "a podman cannot end the sandbox; another one is asked");
-            let service = PodmanService::start(&self.environment, self.service.runtime()).await?;
-            removed = container::remove(&service, &self.id).await;
+            removed = match PodmanService::start(&self.environment, self.service.runtime()).await {
+                Ok(service) => container::remove(&service, &self.id).await,
+                Err(error) => Err(error),
+            };
             if removed.is_ok() {
                 monitor::end(&self.id);
             }

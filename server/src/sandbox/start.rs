@@ -6,7 +6,7 @@ use super::last_words::LastWords;
 use super::place::{self, Place, Size};
 use super::podman::PodmanService;
 use super::runtime::Runtime;
-use super::{Isolation, Plan, Sandbox, container, leftovers, proof, runtime};
+use super::{Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime};
 use crate::config::IsolationWish;
 use crate::environment::Environment;
 use crate::limits::SANDBOX_HELLO_MAX_MS;
@@ -153,6 +153,8 @@ impl Start<'_> {
             }
             Err(error) => {
                 leftovers::remove_of(environment, &service, &place.upper).await;
+                // Somebody else may have removed it while podman died over it: then it was not found.
+                monitor::end(&id);
                 let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();
                 let what = format!("{}{why}{}", error.what, last_words.in_brackets());
                 Err(SandboxError { what, ..error })

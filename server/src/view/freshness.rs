@@ -187,25 +187,30 @@ impl Sides {
     /// What the agent removed without a trace gets one, or a new mount would bring it back.
     /// Only while nothing has it mounted.
     pub(super) fn settle(&mut self) -> io::Result<()> {
-        // What is in a folder before the folder.
+        // What is in a folder before the folder. One that cannot be settled keeps no other from it.
+        let mut settled = Ok(());
         for path in self.base.paths().into_iter().rev() {
-            let agreed = self.base.get(&path);
-            match self.upper.entry(&path)? {
-                InUpper::Untouched
-                    if self.base.had_something(&path) && self.user.on_disk(&path)? != Entry::Missing =>
-                {
-                    self.upper.put(&path, &Entry::Missing)?;
-                }
-                InUpper::Untouched => self.base.forget(&path)?,
-                InUpper::Is(Entry::Folder) => {}
-                InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
-                    self.upper.forget(&path)?;
-                    self.base.forget(&path)?;
-                }
-                InUpper::Is(_) => {}
-            }
+            settled = settled.and(self.settle_one(&path));
         }
-        Ok(())
+        settled
+    }
+
+    fn settle_one(&mut self, path: &WorkspacePath) -> io::Result<()> {
+        let agreed = self.base.get(path);
+        match self.upper.entry(path)? {
+            InUpper::Untouched
+                if self.base.had_something(path) && self.user.on_disk(path)? != Entry::Missing =>
+            {
+                self.upper.put(path, &Entry::Missing)
+            }
+            InUpper::Untouched => self.base.forget(path),
+            InUpper::Is(Entry::Folder) => Ok(()),
+            InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
+                self.upper.forget(path)?;
+                self.base.forget(path)
+            }
+            InUpper::Is(_) => Ok(()),
+        }
     }
 }
 
@@ -233,4 +238,29 @@ pub(super) fn call(path: &WorkspacePath, entry: &Entry, modified_ns: Option<i64>
         Entry::Folder => Call::PutFolder { path },
         Entry::Other => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::NoEditor;
+
+    #[test]
+    fn a_folder_that_the_agent_made_a_file_keeps_nothing_else_from_being_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, session) = (folder.path().join("workspace"), folder.path().join("session"));
+        std::fs::create_dir(&workspace).unwrap();
+        std::fs::write(workspace.join("a.txt"), "user's").unwrap();
+        let root = WorkspaceRoot::open(&workspace).unwrap();
+        let mut sides = Sides::open(&root, Arc::new(NoEditor), &session).unwrap();
+        let path = |text| WorkspacePath::parse(text).unwrap();
+        let pushed = Entry::file(b"pushed", 0o644);
+        sides.upper.put(&path("a.txt"), &pushed).unwrap();
+        sides.base.agree(&path("a.txt"), &pushed).unwrap();
+        sides.upper.put(&path("d"), &Entry::file(b"agent's", 0o644)).unwrap();
+        sides.base.agree(&path("d/x"), &Entry::Missing).unwrap();
+        sides.settle().unwrap();
+        assert_eq!(sides.upper.entry(&path("a.txt")).unwrap(), InUpper::Untouched);
+        assert_eq!(sides.upper.entry(&path("d")).unwrap(), InUpper::Is(Entry::file(b"agent's", 0o644)));
+    }
 }
