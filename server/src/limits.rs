@@ -29,6 +29,9 @@ pub const LSP_EDIT_SHOWN_MAX_MS: u64 = 2_000;
 /// Documents that may be open at once.
 pub const LSP_DOCUMENTS_MAX: usize = 10_000;
 
+/// Pools that the memory allocator may have; the threads that run tasks are as many.
+pub const ALLOCATOR_POOLS_MAX: i32 = 2;
+
 /// How long a person may think about a permission request before it counts as refused.
 pub const PERMISSION_ANSWER_MAX_MS: u64 = 10 * 60_000;
 

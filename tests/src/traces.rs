@@ -82,6 +82,26 @@ pub fn children(parent: u32) -> Vec<String> {
     found.map(|pid| format!("{pid} {} ({})", command_line(pid), state(pid))).collect()
 }
 
+/// The pools that the C library's allocator has made for the threads of a process, beside its first one: each begins where
+/// a multiple of its size does, and what is not used of it yet is there without being accessible.
+pub fn allocator_pools(pid: u32) -> usize {
+    const POOL_BYTES: u64 = 64 << 20;
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).expect("the process runs");
+    let mapping = |line: &str| {
+        let (range, rest) = line.split_once(' ')?;
+        let (start, end) = range.split_once('-')?;
+        let address = |text| u64::from_str_radix(text, 16).ok();
+        Some((address(start)?, address(end)?, rest.get(..4)?.to_owned()))
+    };
+    let maps: Vec<(u64, u64, String)> = maps.lines().filter_map(mapping).collect();
+    let is_pool = |pair: &&[(u64, u64, String)]| {
+        let ((start, used, first), (unused, end, second)) = (&pair[0], &pair[1]);
+        let apart = first == "rw-p" && second == "---p" && used == unused;
+        apart && start % POOL_BYTES == 0 && end - start == POOL_BYTES
+    };
+    maps.windows(2).filter(is_pool).count()
+}
+
 /// What is left although the server has ended, a line each.
 pub async fn left_by_the_dead(home: &Home) -> Vec<String> {
     let processes =

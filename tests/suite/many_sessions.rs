@@ -2,9 +2,10 @@
 
 use crate::in_process::World;
 use crate::world::{next_prompt_works, ready, ready_with, stop_reason};
-use airlock::limits::SESSIONS_MAX;
+use airlock::limits::{ALLOCATOR_POOLS_MAX, SESSIONS_MAX};
 use airlock_tests::editor::{EditorOptions, ServerRequest, agent_text};
 use airlock_tests::scripted_claude::{Gate, Received, Reply, ScriptedClaude, assert_append_only};
+use airlock_tests::traces::allocator_pools;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 
@@ -65,6 +66,20 @@ async fn eight_sessions_stream_and_wait_for_permission_at_once_and_nothing_is_cr
         assert!(calls.into_iter().all(|call| call["input"]["command"] == **marker), "{updates:#?}");
         assert_append_only(&claude.requests_of(marker));
     }
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_server_with_many_sessions_has_few_pools_of_memory() {
+    let claude = ScriptedClaude::start().await;
+    let editor = ready(&claude).await;
+    for _ in 0..SESSIONS {
+        let session = editor.new_session().await;
+        next_prompt_works(&editor, &claude, &session).await;
+    }
+    let pools = 1 + allocator_pools(editor.pid().unwrap());
+    assert!(pools <= ALLOCATOR_POOLS_MAX as usize, "{pools} pools");
     editor.shutdown().await;
     claude.finish();
 }

@@ -3,7 +3,6 @@
 pub mod commands;
 mod compaction;
 mod driver;
-mod free_memory;
 mod git_work;
 pub mod history;
 mod in_words;
@@ -30,6 +29,7 @@ use crate::claude::{Claude, Failure, ModelInfo};
 use crate::config::{self, Settings, WorkspaceSettings};
 use crate::environment::Environment;
 use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
+use crate::memory;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::plugins::Plugins;
 use crate::review::{DocumentEditor, list_closed};
@@ -305,7 +305,7 @@ impl Agent {
     /// Another one may have its id by now.
     fn forget(&self, closed: &Session) {
         self.sessions.remove_if(closed.id(), |_, session| std::ptr::eq(&**session, closed));
-        free_memory::give_back();
+        memory::give_back();
     }
 
     /// An id for a session that is not kept.

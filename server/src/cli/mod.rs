@@ -48,6 +48,7 @@ pub use plugin::PluginArguments;
 
 use crate::environment::Environment;
 use crate::lsp::{self, transport::Ended};
+use crate::memory;
 use crate::neutral::neutral;
 use std::io::{self, Write};
 
@@ -56,6 +57,7 @@ const WORKER_THREADS: usize = 2;
 
 /// Does what the command line asks for.
 pub fn start(arguments: Arguments) -> Exit {
+    memory::bound_pools();
     let ready = Environment::of_process().and_then(|environment| {
         log::set_up(&environment);
         let runtime = tokio::runtime::Builder::new_multi_thread()

@@ -5,6 +5,7 @@ use anyhow::Result;
 
 /// Measures everything; `true` when every goal is met.
 pub(crate) fn run() -> Result<bool> {
+    components::set_up_for_sandboxes()?;
     claude_code::set_up()?;
     let Some(mut bench) = release_program("bench")? else { return Ok(false) };
     Ok(bench.env("AIRLOCK_TEST_CACHE", components::cache()?).status()?.success())

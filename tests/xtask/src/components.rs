@@ -48,6 +48,12 @@ pub(crate) fn set_up_for_demo() -> Result<()> {
     if is_there("podman") && runs && (root || maps_ids()) { Ok(()) } else { apt(&PODMAN) }
 }
 
+/// Installs what is missing to run programs of the tests that need a sandbox and plugins.
+pub(crate) fn set_up_for_sandboxes() -> Result<()> {
+    rust_targets()?;
+    podman()
+}
+
 /// Installs what is missing of what a release is made with.
 pub(crate) fn set_up_for_dist() -> Result<()> {
     rust_targets()?;
