@@ -203,6 +203,29 @@ async fn in_namespace(claude: &ScriptedClaude, home: &Home, mount: &str, argumen
     ended(process).await
 }
 
+/// Runtimes only say of this that a child of theirs has gone.
+#[tokio::test]
+async fn where_the_kernel_makes_no_user_namespace_the_reason_is_told() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    link(&home, &["podman", "crun", "runc", "git"]);
+    configure(&home, "config.toml", "isolation = \"container\"");
+    let other_root = home.path().join("other-root");
+    std::fs::create_dir(&other_root).expect("a folder");
+    let root = other_root.display();
+    let chroot = format!("mount --rbind / {root}\nset -- chroot {root} \"$@\"");
+    let setting = "echo 0 > /proc/sys/user/max_user_namespaces; exec \"$@\"";
+    let forbidden = format!("set -- unshare --user --map-root-user sh -c '{setting}' sh \"$@\"");
+    for (world, expected) in
+        [(chroot, "a chroot can have none"), (forbidden, "sysctl -w user.max_user_namespaces=")]
+    {
+        let report = Report::of(&in_namespace(&claude, &home, &world, &["--json"]).await);
+        let (state, found, remedy) = report.check("user_namespaces");
+        assert!(state == "failed" && found.contains("no user namespace"), "{:#}", report.0);
+        assert!(remedy.contains(expected), "{remedy}");
+        assert!(report.check("sandbox").1.contains("no user namespace"), "{:#}", report.0);
+    }
+}
+
 /// Fedora, as far as a file can make it so. Containers are enough for its user.
 fn fedora(home: &Home) -> String {
     configure(home, "config.toml", "isolation = \"container\"");

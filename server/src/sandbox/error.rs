@@ -54,9 +54,11 @@ impl SandboxError {
 }
 
 /// Whether podman, or the way to it, is to blame, and not what it was asked for. What a runtime says begins with "OCI".
+/// A container that is not there any more was ours: somebody else has removed it.
 fn is_passing(error: &podman_api::Error) -> bool {
     match error {
-        podman_api::Error::Fault { code, message } => code.is_server_error() && !message.contains("OCI"),
+        podman_api::Error::Fault { code, message } if code.is_server_error() => !message.contains("OCI"),
+        podman_api::Error::Fault { message, .. } => message.contains("no such container"),
         _ => true,
     }
 }

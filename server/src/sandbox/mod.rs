@@ -10,7 +10,7 @@
 //! | what kind of wall it is, proved | `proof` |
 //! | the disk that it writes to | `disk` |
 //! | what a killed server left behind; what a killed podman did | `leftovers`, `monitor` |
-//! | what it needs of this machine; one that is started to see whether it can be | `survey`, `user`; `trial` |
+//! | what it needs of this machine; one that is started to see whether it can be | `survey`, `user`, `user_namespace`; `trial` |
 //!
 //! Architecture invariant: `podman exec` is never used. It does not enter a microVM, and older versions of crun run the
 //! command on the host's kernel instead.
@@ -35,6 +35,7 @@ mod start;
 mod survey;
 mod trial;
 mod user;
+mod user_namespace;
 
 pub use error::SandboxError;
 pub use place::session_folder;

@@ -4,6 +4,7 @@ use super::error::{ASK_PODMAN, SandboxError};
 use crate::distribution::{Distribution, Need};
 use crate::environment::Environment;
 use crate::limits::PODMAN_ANSWER_MAX_MS;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -45,6 +46,24 @@ impl PodmanProgram {
             .stderr(Stdio::piped())
             .kill_on_drop(true);
         command
+    }
+
+    /// What to say when the system does not start it.
+    pub(super) fn does_not_start(&self, error: &io::Error) -> SandboxError {
+        SandboxError::new(format!("{} cannot be started: {error}", self.0.display()), "install podman again")
+    }
+
+    /// Has the kernel make a user namespace for it. It does nothing in there but tell its version.
+    #[expect(unsafe_code, reason = "between fork and exec there is one system call and nothing else")]
+    pub(super) fn start_in_a_user_namespace(&self) -> io::Result<()> {
+        let mut command = self.command();
+        let unshare = || match unsafe { libc::unshare(libc::CLONE_NEWUSER) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        };
+        command.arg("--version").stderr(Stdio::null());
+        // It is killed with its handle: that it came so far is all that counts.
+        unsafe { command.pre_exec(unshare) }.spawn().map(drop)
     }
 
     /// What it says when it is called so.

@@ -58,9 +58,11 @@ pub(super) fn failed_before(runtime: &Runtime) -> bool {
     failed().iter().any(|(other, _)| other == runtime)
 }
 
-/// These did not work where another one did.
+/// These did not work where another one did. Of each, the last reason counts.
 pub(super) fn remember_failed(these: Vec<(Runtime, String)>) {
-    failed().extend(these);
+    let mut failed = failed();
+    failed.retain(|(runtime, _)| these.iter().all(|(other, _)| other != runtime));
+    failed.extend(these);
 }
 
 /// Why there is no microVM, when that was found out at an earlier start and nobody said it yet.
@@ -151,6 +153,17 @@ mod tests {
             let remedy = how_to_get_kvm(cpuinfo);
             assert!(remedy.text.contains(expected), "{cpuinfo:?}: {remedy}");
         }
+    }
+
+    #[test]
+    fn a_runtime_that_fails_again_and_again_is_remembered_once_with_its_last_reason() {
+        let runtime = Runtime { program: "/nowhere/fails-again".into(), is_krun: false };
+        for why in ["first", "second"] {
+            remember_failed(vec![(runtime.clone(), why.to_owned())]);
+        }
+        let reasons: Vec<String> =
+            failed().iter().filter(|(other, _)| *other == runtime).map(|(_, why)| why.clone()).collect();
+        assert_eq!(reasons, ["second"]);
     }
 
     #[test]

@@ -29,12 +29,7 @@ impl ServiceProcess {
         runtime: &Runtime,
         socket: &Path,
     ) -> Result<Self, SandboxError> {
-        let mut child = spawn(podman, runtime, socket).map_err(|error| {
-            SandboxError::new(
-                format!("{} cannot be started: {error}", podman.path().display()),
-                "install podman again",
-            )
-        })?;
+        let mut child = spawn(podman, runtime, socket).map_err(|error| podman.does_not_start(&error))?;
         let last_words = LastWords::default();
         let (stderr, heard) = (child.stderr.take(), last_words.clone());
         let hearing = tokio::spawn(async move {

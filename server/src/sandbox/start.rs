@@ -6,7 +6,7 @@ use super::last_words::LastWords;
 use super::place::{self, Place, Size};
 use super::podman::PodmanService;
 use super::runtime::Runtime;
-use super::{Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime};
+use super::{Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime, user_namespace};
 use crate::config::IsolationWish;
 use crate::environment::Environment;
 use crate::limits::SANDBOX_HELLO_MAX_MS;
@@ -63,7 +63,9 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
             }
         }
     }
-    Err(failure.unwrap_or_else(|| SandboxError::new("there is no runtime to try", "install crun")))
+    let failure = failure.unwrap_or_else(|| SandboxError::new("there is no runtime to try", "install crun"));
+    // What a runtime says of this helps nobody.
+    Err(user_namespace::made(environment).err().unwrap_or(failure))
 }
 
 /// One try with one runtime. The outer error is podman's own: it would be no better with another runtime.

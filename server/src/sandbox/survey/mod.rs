@@ -6,7 +6,7 @@ mod overlay;
 mod podman;
 
 use super::error::SandboxError;
-use super::{runtime, user};
+use super::{runtime, user, user_namespace};
 use crate::config::IsolationWish;
 use crate::environment::Environment;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,9 @@ pub async fn survey(environment: &Environment, wish: IsolationWish) -> Vec<Part>
     };
     let part = |name, title, found, is_required| Part { name, title, found, is_required };
     let mut parts = vec![part("podman", "Podman", podman::version(environment).await, true)];
+    if parts[0].found.is_ok() {
+        parts.push(part("user_namespaces", "User namespaces", user_namespace::made(environment), true));
+    }
     if wants_container {
         parts.push(part("runtime", "Container runtime", plain(environment), true));
     }
