@@ -22,8 +22,8 @@ pub struct Environment {
     pub working_dir: PathBuf,
 }
 
-/// The variables that Airlock looks at; no other is kept.
-const VARIABLES: [&str; 33] = [
+/// The variables that Airlock itself looks at. With [`OF_THE_USERS_PROGRAMS`], no other is kept.
+const OUR_OWN: [&str; 13] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_BASE_URL",
     "MODEL",
@@ -35,7 +35,12 @@ const VARIABLES: [&str; 33] = [
     "TERM",
     "PATH",
     "XDG_RUNTIME_DIR",
-    // What the user's own git, ssh and keyring need.
+    "GIT_CONFIG_GLOBAL",
+    "GIT_SSH_COMMAND",
+];
+
+/// What the user's own git, ssh and credential helpers need.
+pub const OF_THE_USERS_PROGRAMS: [&str; 20] = [
     "HOME",
     "USER",
     "LOGNAME",
@@ -45,9 +50,7 @@ const VARIABLES: [&str; 33] = [
     "TMPDIR",
     "SSH_AUTH_SOCK",
     "DBUS_SESSION_BUS_ADDRESS",
-    "GIT_CONFIG_GLOBAL",
     "GIT_SSH",
-    "GIT_SSH_COMMAND",
     "GIT_SSL_CAINFO",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
@@ -59,6 +62,11 @@ const VARIABLES: [&str; 33] = [
     "no_proxy",
     "NO_PROXY",
 ];
+
+/// Every name that is looked at.
+fn names() -> impl Iterator<Item = &'static str> {
+    OUR_OWN.into_iter().chain(OF_THE_USERS_PROGRAMS)
+}
 
 /// Variables that begin like this hold secrets of plugins.
 const PLUGIN_SECRET: &str = "AIRLOCK_SECRET_";
@@ -72,7 +80,7 @@ impl Environment {
         let state_base = directories.state_dir().unwrap_or_else(|| directories.data_dir());
         // One that is not UTF-8 is not one that is not set: it is to be found wrong by who uses it.
         let value = |name: &str| Some(std::env::var_os(name)?.to_string_lossy().into_owned());
-        let variables = VARIABLES.iter().filter_map(|name| Some(((*name).to_owned(), value(name)?)));
+        let variables = names().filter_map(|name| Some((name.to_owned(), value(name)?)));
         let secrets = std::env::vars_os().filter_map(|(name, value)| {
             let name = name.into_string().ok().filter(|name| name.starts_with(PLUGIN_SECRET))?;
             Some((name, value.to_string_lossy().into_owned()))
@@ -133,7 +141,7 @@ impl Environment {
 
     /// A variable; an empty one counts as not set.
     pub fn variable(&self, name: &str) -> Option<&str> {
-        debug_assert!(VARIABLES.contains(&name), "{name} is not in VARIABLES");
+        debug_assert!(names().any(|known| known == name), "{name} is not looked at");
         self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
     }
 }

@@ -23,14 +23,7 @@ fn build() -> PathBuf {
         Some(name) => name,
         None => panic!("{} is no place that cargo builds to", profile.display()),
     };
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    // What `cargo test` tells of our own package. Build scripts of dependencies look at it, and with another value than
-    // the last time they and all that needs them are built again.
-    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
-        cargo.env_remove(name);
-    }
-    let output = cargo
+    let output = cargo()
         .args([
             "build",
             "--quiet",
@@ -50,4 +43,16 @@ fn build() -> PathBuf {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "airlock does not build:\n{stderr}");
     profile.join(format!("airlock{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// The cargo that runs us, as a developer calls it.
+pub fn cargo() -> Command {
+    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    // What `cargo test` tells of our own package. Build scripts of dependencies look at it, and with another value than
+    // the last time they and all that needs them are built again.
+    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
+    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
+        cargo.env_remove(name);
+    }
+    cargo
 }

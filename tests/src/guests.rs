@@ -1,9 +1,9 @@
 //! Plugins made for tests: the probe, which tries everything, and components made of hand-written modules.
 
+use crate::airlock_binary::cargo;
 use airlock::plugins::section::{self, ListedTool, Listing};
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::OnceLock;
 use wit_component::{ComponentEncoder, StringEncoding, embed_component_metadata};
 
@@ -76,12 +76,7 @@ pub fn replace(path: &Path, content: &[u8]) {
 fn build(name: &str) -> Vec<u8> {
     let guests = Path::new(env!("CARGO_MANIFEST_DIR")).join("guests");
     let target = repository().join("target/guests");
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    let ours = |name: &str| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_");
-    for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_str().is_some_and(ours)) {
-        cargo.env_remove(name);
-    }
-    let output = cargo
+    let output = cargo()
         .args([
             "build",
             "--quiet",

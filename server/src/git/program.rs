@@ -5,7 +5,7 @@
 
 use super::GitError;
 use crate::distribution::{Distribution, Need};
-use crate::environment::Environment;
+use crate::environment::{Environment, OF_THE_USERS_PROGRAMS};
 use crate::limits::{GIT_ANSWER_MAX_MS, GIT_OUTPUT_MAX_BYTES, GIT_WORDS_MAX_BYTES};
 use crate::neutral::neutral;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -17,31 +17,8 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::{ChildStdin, Command};
 use tokio::sync::mpsc;
 
-/// Variables of the user that git, ssh and the user's credential helpers need. The rest stays with us, above all keys.
-const PASSED_ON: [&str; 22] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "XDG_CONFIG_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_DATA_HOME",
-    "XDG_RUNTIME_DIR",
-    "TMPDIR",
-    "SSH_AUTH_SOCK",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "GIT_SSH",
-    "GIT_SSL_CAINFO",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "http_proxy",
-    "https_proxy",
-    "HTTPS_PROXY",
-    "all_proxy",
-    "ALL_PROXY",
-    "no_proxy",
-    "NO_PROXY",
-];
+/// What it is given besides what the user's programs need. The rest stays with us, above all keys.
+const PASSED_ON: [&str; 2] = ["PATH", "XDG_RUNTIME_DIR"];
 
 /// The git that the user has installed.
 #[derive(Clone)]
@@ -71,8 +48,10 @@ impl Program {
             let remedy = Distribution::of_system().remedy("install it", Need::Git);
             GitError::new("git is not installed", remedy.text)
         })?;
-        let variables =
-            PASSED_ON.iter().filter_map(|name| Some((*name, environment.variable(name)?.to_owned())));
+        let variables = PASSED_ON
+            .into_iter()
+            .chain(OF_THE_USERS_PROGRAMS)
+            .filter_map(|name| Some((name, environment.variable(name)?.to_owned())));
         Ok(Self { path, variables: variables.collect() })
     }
 

@@ -19,6 +19,13 @@ function M.word(line, row, column)
   end
 end
 
+local function sorted(completions)
+  table.sort(completions, function(one, other)
+    return one.word < other.word
+  end)
+  return completions
+end
+
 local function commands(workspace, word)
   local found = {}
   for _, command in ipairs(workspace.session and workspace.session.commands or {}) do
@@ -31,10 +38,7 @@ local function commands(workspace, word)
       })
     end
   end
-  table.sort(found, function(one, other)
-    return one.word < other.word
-  end)
-  return found
+  return sorted(found)
 end
 
 --- The names in a folder of the workspace that begin as the word does. A path that leaves it completes to nothing.
@@ -58,10 +62,7 @@ local function files(workspace, word)
       table.insert(found, { word = whole, abbr = neutral.line(whole), menu = kind == "directory" and "folder" or "" })
     end
   end
-  table.sort(found, function(one, other)
-    return one.word < other.word
-  end)
-  return found
+  return sorted(found)
 end
 
 --- What can be completed at the cursor of a prompt: the column (from 1) and the completions.

@@ -1,8 +1,9 @@
 //! What stands in the parentheses of `#[tool(…)]` and `#[command(…)]`.
 
+use crate::docs;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Error, Ident, LitStr, Result, Token, bracketed};
+use syn::{Error, Ident, ItemFn, LitStr, Result, Token, bracketed};
 
 /// The longest name that the interface allows.
 const NAME_MAX: usize = 64;
@@ -59,5 +60,18 @@ impl Attribute {
             return Err(Error::new(span, told));
         }
         Ok(name)
+    }
+
+    /// The description, given or the function's doc comment. Without one, this is why it is needed.
+    pub(crate) fn description(&self, function: &ItemFn, needed: &str) -> Result<String> {
+        let description = match &self.description {
+            Some(given) => given.value(),
+            None => docs::text(&function.attrs),
+        };
+        if description.is_empty() {
+            let told = format!("{needed}: write a doc comment, or description = \"…\"");
+            return Err(Error::new(function.sig.ident.span(), told));
+        }
+        Ok(description)
     }
 }

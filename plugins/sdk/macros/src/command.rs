@@ -1,7 +1,6 @@
 //! `#[command]`: as with a tool, a type of the function's name is the command.
 
 use crate::attribute::Attribute;
-use crate::docs;
 use crate::tool::{gives_result, refuse_what_no_tool_is};
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -14,14 +13,7 @@ pub(crate) fn expand(attribute: Attribute, function: ItemFn) -> Result<TokenStre
     refuse_what_no_tool_is(&function)?;
     let (vis, ident) = (&function.vis, &function.sig.ident);
     let name = attribute.name(ident)?;
-    let description = match &attribute.description {
-        Some(given) => given.value(),
-        None => docs::text(&function.attrs),
-    };
-    if description.is_empty() {
-        let told = "people must be told what the command does: write a doc comment, or description = \"…\"";
-        return Err(Error::new(ident.span(), told));
-    }
+    let description = attribute.description(&function, "people must be told what the command does")?;
     let hint = attribute.hint.map(|(_, hint)| hint.value()).unwrap_or_default();
     let call = match function.sig.inputs.len() {
         0 => quote! { #ident() },

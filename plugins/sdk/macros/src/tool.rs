@@ -16,14 +16,7 @@ pub(crate) fn expand(attribute: Attribute, mut function: ItemFn) -> Result<Token
     let parameters = take_parameters(&mut function)?;
     let (vis, ident) = (&function.vis, &function.sig.ident);
     let name = attribute.name(ident)?;
-    let description = match &attribute.description {
-        Some(given) => given.value(),
-        None => docs::text(&function.attrs),
-    };
-    if description.is_empty() {
-        let told = "the model must be told what the tool does: write a doc comment, or description = \"…\"";
-        return Err(Error::new(ident.span(), told));
-    }
+    let description = attribute.description(&function, "the model must be told what the tool does")?;
     let effects = attribute.effects.map(|(_, words)| words).unwrap_or_default();
     let arguments = Arguments::of(parameters);
     let (definition, taken, call) = (arguments.definition(), arguments.taken(), arguments.call(ident));
