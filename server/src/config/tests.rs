@@ -271,6 +271,29 @@ fn a_file_that_does_not_parse_gives_defaults_and_does_not_show_the_key() {
 }
 
 #[test]
+fn no_slip_anywhere_in_the_file_weakens_the_wall_or_sends_requests_elsewhere() {
+    for slip in [
+        "isolation = \"microvm\"\nbase_url = \"http://127.0.0.1:1\"\nmodel = oops",
+        "isolaton = \"microvm\"\nbaseurl = \"http://127.0.0.1:1\"",
+        "[prices.\"m\"]\ninput = 1\nisolation = \"microvm\"\nbase_url = \"http://127.0.0.1:1\"",
+        "[forges]\nisolation = \"microvm\"\n\"base_url\" = \"http://127.0.0.1:1\"",
+    ] {
+        let (settings, problems) = load_from(slip, &[]);
+        assert_eq!(settings.isolation, IsolationWish::Microvm, "{slip}");
+        assert!(settings.base_url.is_err(), "{slip}");
+        assert!(!problems.is_empty(), "{slip}");
+    }
+    for honest in [
+        "# isolation = \"microvm\"\nmodel = \"x\"",
+        "[plugins.issues.settings]\nisolation = \"high\"\nbase_url = \"x\"",
+    ] {
+        let (settings, _) = load_from(honest, &[]);
+        assert_eq!(settings.isolation, IsolationWish::Auto, "{honest}");
+        assert!(settings.base_url.is_ok(), "{honest}");
+    }
+}
+
+#[test]
 fn a_file_that_cannot_be_read_gives_defaults() {
     let home = tempfile::tempdir().unwrap();
     let environment = Environment::for_test(home.path(), &[("MODEL", "m")]);

@@ -46,20 +46,20 @@ pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Pro
             let what = format!("cannot be read: {error}");
             let advice = "correct that; until then nothing in this file is used";
             let problem = Problem::in_file(path, what, advice);
-            // It may say where requests go.
+            // It may say where requests go, and what the wall must be.
             settings.base_url = Err(problem.clone());
+            settings.isolation = IsolationWish::Microvm;
             return problems.push(problem);
         }
     };
     let source = Source { path, text: &text };
     match source.entries() {
         Err(problem) => {
-            if text.contains("base_url") {
-                settings.base_url = Err(problem.clone());
-            }
             problems.push(problem);
+            fail_closed(&source, &[], settings, problems);
         }
         Ok(entries) => {
+            let keys: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
             for Entry { key, line, value } in entries {
                 if key == "prices" {
                     set_prices(&source, line, value, &mut settings.prices, problems);
@@ -69,14 +69,50 @@ pub(super) fn apply(path: &Path, settings: &mut Settings, problems: &mut Vec<Pro
                     plugins::set(&source, line, value, &mut settings.plugins, problems);
                 } else if let Err(fault) = set(settings, &key, &value) {
                     let problem = source.problem(line, &key, fault);
-                    if nearest(&key, KEYS) == Some("base_url") {
+                    if key == "base_url" {
                         settings.base_url = Err(problem.clone());
                     }
                     problems.push(problem);
                 }
             }
+            fail_closed(&source, &keys, settings, problems);
         }
     }
+}
+
+/// A slip must not send requests elsewhere than the user said, nor weaken the wall: not in the name, not in the place,
+/// not in another line of the file.
+fn fail_closed(source: &Source<'_>, read: &[String], settings: &mut Settings, problems: &mut Vec<Problem>) {
+    let lost = |key: &str| {
+        let line = if read.iter().any(|other| other == key) { None } else { meant(source.text, key) };
+        line.map(|line| {
+            let advice =
+                format!("write {key} = \"…\" above the first line in [brackets], in a file that is TOML");
+            (line, Fault { what: "this line does not count".to_owned(), advice })
+        })
+    };
+    if let Some((line, fault)) = lost("base_url") {
+        let problem = source.problem(line, "base_url", fault);
+        settings.base_url = Err(problem.clone());
+        problems.push(problem);
+    }
+    if let Some((line, fault)) = lost("isolation") {
+        settings.isolation = IsolationWish::Microvm;
+        problems.push(source.problem(line, "isolation", only_a_microvm(fault)));
+    }
+}
+
+/// The first line that seems to set this key. Plugins have settings of their own, with any name.
+fn meant(text: &str, key: &str) -> Option<usize> {
+    let mut is_plugins = false;
+    text.lines().map(str::trim).zip(1..).find_map(|(line, number)| {
+        if let Some(table) = line.strip_prefix('[') {
+            is_plugins = table.trim_start_matches('[').trim_start().starts_with("plugins");
+        }
+        let (name, _) = line.split_once('=')?;
+        let name = name.trim().trim_matches(['"', '\'']);
+        (!is_plugins && !line.starts_with('#') && nearest(name, KEYS) == Some(key)).then_some(number)
+    })
 }
 
 fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Fault> {
@@ -107,10 +143,14 @@ fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Faul
 /// A mistake in this one fails closed: who wrote `micorvm` does not get a container.
 fn isolation(settings: &mut Settings, value: &Value<'_>) -> Result<IsolationWish, Fault> {
     let wish = value.text().and_then(check::isolation);
-    wish.map_err(|Fault { what, advice }| {
+    wish.map_err(|fault| {
         settings.isolation = IsolationWish::Microvm;
-        Fault { what, advice: format!("{advice}; until then nothing but a microVM is used") }
+        only_a_microvm(fault)
     })
+}
+
+fn only_a_microvm(Fault { what, advice }: Fault) -> Fault {
+    Fault { what, advice: format!("{advice}; until then nothing but a microVM is used") }
 }
 
 pub(super) fn rounds(value: &Value<'_>) -> Result<u32, Fault> {
