@@ -66,6 +66,10 @@ pub const MESSAGE_DEPTH_MAX: usize = 64;
 pub const TOOL_INPUT_MAX_BYTES: usize = 1 << 20;
 /// What one tool call may answer to the model.
 pub const TOOL_RESULT_MAX_BYTES: usize = 256 << 10;
+/// The images in the answers to one message together, as they are sent. The API takes requests of 32 MB.
+pub const MESSAGE_IMAGES_MAX_BYTES: usize = 16 << 20;
+/// Tool calls that run at once, when all of them only read.
+pub const TOOL_CALLS_AT_ONCE_MAX: usize = 16;
 /// The body of an error response that is read.
 pub const ERROR_BODY_MAX_BYTES: usize = 64 << 10;
 /// How long a connection may take to come up.
@@ -208,12 +212,16 @@ pub const ACCEPT_BATCH_MAX: usize = 64;
 pub const ACCEPT_SYNCS_AT_ONCE: usize = 16;
 /// A text that is compared line by line and merged. A larger one is accepted or rejected as a whole.
 pub const MERGE_MAX_BYTES: usize = 4 << 20;
+/// Steps that a merge may take at worst: lines, times those that differ. It cannot be stopped once it has begun.
+pub const MERGE_STEPS_MAX: usize = 1 << 29;
 /// The record of what was accepted and is not committed yet.
 pub const ACCEPTED_FILE_MAX_BYTES: usize = 16 << 20;
 /// How long another process may hold that record.
 pub const ACCEPTED_LOCK_MAX_MS: u64 = 5_000;
 /// Turns of a session that can be undone.
 pub const CHECKPOINTS_MAX: usize = 50;
+/// How many more there may be before the oldest go.
+pub const CHECKPOINTS_DROPPED: usize = 10;
 /// Folders of the workspace that are watched.
 pub const WATCHED_FOLDERS_MAX: usize = 100_000;
 /// Paths of the workspace that changed since the last tool call. When there are more, a fresh sandbox is cheaper than

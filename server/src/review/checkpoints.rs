@@ -5,12 +5,13 @@
 use super::candidates::candidates;
 use super::change::rebased;
 use super::ignored::Ignored;
-use crate::limits::{CHECKPOINTS_MAX, VIEW_MENTIONS_MAX};
+use super::read_so_far::ReadSoFar;
+use crate::limits::{CHECKPOINTS_DROPPED, CHECKPOINTS_MAX, SANDBOX_DISK_KEPT_MIB, VIEW_MENTIONS_MAX};
 use crate::paths::WorkspacePath;
 use crate::storage;
 use crate::storage::beneath::Kind;
 use crate::view::{Agreed, Base, Entry, HeldView, InUpper, Sides};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -66,13 +67,29 @@ impl Checkpoints {
 
     fn write(&self, sides: &Sides) -> io::Result<()> {
         let numbers = self.numbers()?;
-        for number in numbers.iter().rev().skip(CHECKPOINTS_MAX - 1) {
-            storage::remove_tree(&self.folder(*number))?;
-        }
+        self.drop_old(&numbers)?;
         let number = numbers.last().map_or(1, |last| last + 1);
+        let written = self.write_as(number, sides);
+        if written.is_err() {
+            // Why is told; and what cannot be removed is never whole.
+            let _ = storage::remove_tree(&self.folder(number));
+        }
+        written
+    }
+
+    fn write_as(&self, number: u64, sides: &Sides) -> io::Result<()> {
         let (mut view, mut base) = self.open(number)?;
+        if storage::free_mib(&self.0)? < SANDBOX_DISK_KEPT_MIB {
+            return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is nearly full"));
+        }
+        let mut read = ReadSoFar::default();
         for path in paths(sides)? {
             if let InUpper::Is(entry) = sides.agents(&path)? {
+                read.add_entry(&entry);
+                if read.is_enough() {
+                    let why = "what the agent has changed so far is too much to be kept a second time";
+                    return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+                }
                 view.agree(&path, &entry)?;
                 match sides.base.get(&path) {
                     Agreed::On(entry) => base.agree(&path, &entry)?,
@@ -83,6 +100,23 @@ impl Checkpoints {
         }
         // Whole only now: one that was cut off is not there.
         storage::replace(&self.folder(number).join("whole"), b"")
+    }
+
+    /// Lets the oldest go, some at a time: what they alone hold is found by reading all the others.
+    fn drop_old(&self, numbers: &[u64]) -> io::Result<()> {
+        if numbers.len() < CHECKPOINTS_MAX + CHECKPOINTS_DROPPED {
+            return Ok(());
+        }
+        let (old, kept) = numbers.split_at(numbers.len() + 1 - CHECKPOINTS_MAX);
+        for number in old {
+            storage::remove_tree(&self.folder(*number))?;
+        }
+        let mut used = HashSet::new();
+        for number in kept {
+            let (view, base) = self.open(*number)?;
+            used.extend(view.digests().chain(base.digests()).map(str::to_owned));
+        }
+        Base::prune(&self.contents(), &used)
     }
 
     fn plan(&self, sides: &Sides, number: u64) -> io::Result<Vec<Restored>> {
@@ -125,11 +159,15 @@ impl Checkpoints {
     }
 
     fn open(&self, number: u64) -> io::Result<(Base, Base)> {
-        let (folder, contents) = (self.folder(number), self.0.join("content"));
+        let (folder, contents) = (self.folder(number), self.contents());
         Ok((
             Base::open_with(&folder.join("view"), contents.clone())?,
             Base::open_with(&folder.join("base"), contents)?,
         ))
+    }
+
+    fn contents(&self) -> PathBuf {
+        self.0.join("content")
     }
 
     fn folder(&self, number: u64) -> PathBuf {
@@ -162,4 +200,65 @@ fn paths(sides: &Sides) -> io::Result<BTreeSet<WorkspacePath>> {
         }
     }
     Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::CHANGES_HELD_MAX_BYTES;
+    use crate::paths::WorkspaceRoot;
+    use crate::view::NoEditor;
+    use std::sync::Arc;
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::parse(text).unwrap()
+    }
+
+    fn world() -> (tempfile::TempDir, Sides, Checkpoints) {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, session) = (folder.path().join("workspace"), folder.path().join("session"));
+        std::fs::create_dir(&workspace).unwrap();
+        let root = WorkspaceRoot::open(&workspace).unwrap();
+        let sides = Sides::open(&root, Arc::new(NoEditor), &session).unwrap();
+        let checkpoints = Checkpoints::of(&session);
+        (folder, sides, checkpoints)
+    }
+
+    /// How many contents are kept.
+    fn contents(checkpoints: &Checkpoints) -> usize {
+        let folders = storage::names_with_prefix(&checkpoints.contents(), "").unwrap();
+        let count =
+            |name: &String| storage::names_with_prefix(&checkpoints.contents().join(name), "").unwrap();
+        folders.iter().map(|name| count(name).len()).sum()
+    }
+
+    #[test]
+    fn only_the_last_turns_are_kept_and_nothing_that_only_older_ones_had() {
+        let (_folder, sides, checkpoints) = world();
+        for turn in 0..2 * CHECKPOINTS_MAX {
+            sides.upper.put(&path("a"), &Entry::file(format!("{turn}").as_bytes(), 0o644)).unwrap();
+            checkpoints.write(&sides).unwrap();
+            let kept = checkpoints.numbers().unwrap().len();
+            assert!(kept < CHECKPOINTS_MAX + CHECKPOINTS_DROPPED + 1, "{kept}");
+            assert!(contents(&checkpoints) <= kept, "one a turn");
+        }
+        assert!(checkpoints.numbers().unwrap().len() >= CHECKPOINTS_MAX);
+    }
+
+    /// They cost the sandbox nothing: there is next to nothing in them.
+    #[test]
+    fn files_that_would_fill_the_disk_are_not_kept_a_second_time() {
+        const FILE_BYTES: u64 = 16 << 20;
+        let (folder, sides, checkpoints) = world();
+        let upper = folder.path().join("session/upper");
+        std::fs::create_dir_all(&upper).unwrap();
+        for number in 0..CHANGES_HELD_MAX_BYTES / FILE_BYTES + 1 {
+            let file = std::fs::File::create(upper.join(format!("{number}"))).unwrap();
+            file.set_len(FILE_BYTES).unwrap();
+        }
+        let error = checkpoints.write(&sides).unwrap_err();
+        assert!(error.to_string().contains("too much to be kept"), "{error}");
+        assert!(checkpoints.numbers().unwrap().is_empty());
+        assert!(contents(&checkpoints) <= 1, "all of them are the same");
+    }
 }

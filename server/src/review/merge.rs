@@ -1,7 +1,7 @@
 //! Three-way merges of texts.
 
 use super::hunks::hunks;
-use crate::limits::MERGE_MAX_BYTES;
+use crate::limits::{MERGE_MAX_BYTES, MERGE_STEPS_MAX};
 use diffy::{ConflictStyle, IncompleteHunkStyle, MergeOptions};
 
 /// What came of a merge.
@@ -18,12 +18,27 @@ pub(super) fn merge(base: &[u8], user: &[u8], agent: &[u8]) -> Option<Merged> {
     if [base, user, agent].iter().any(|text| text.len() > MERGE_MAX_BYTES) {
         return None;
     }
+    if takes_too_long(base, user) || takes_too_long(base, agent) {
+        return None;
+    }
     let mut options = MergeOptions::new();
     options.set_conflict_style(ConflictStyle::Merge).set_incomplete_hunk_style(IncompleteHunkStyle::Git);
     Some(match options.merge_bytes(base, user, agent) {
         Ok(merged) => Merged::Clean(merged),
         Err(marked) => Merged::Conflict(marked),
     })
+}
+
+/// The library for merges compares exactly, however long that takes; ours gives up in time, and then says that more
+/// differs than does.
+fn takes_too_long(old: &[u8], new: &[u8]) -> bool {
+    let count = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').count();
+    let lines = count(old) + count(new);
+    let steps = |differ: usize| lines.saturating_mul(differ);
+    if steps(lines) <= MERGE_STEPS_MAX {
+        return false;
+    }
+    steps(hunks(old, new).iter().map(|hunk| hunk.old_lines + hunk.new_lines).sum()) > MERGE_STEPS_MAX
 }
 
 /// Both texts in one, where nobody knows what they were made from: wherever they differ, both stand between marks.
@@ -66,6 +81,17 @@ mod tests {
         };
         assert_eq!(text, b"a\n<<<<<<< ours\nuser\n=======\nagent\n>>>>>>> theirs\nc\n");
         assert_eq!(side_by_side(b"a\nuser\nc\n", b"a\nagent\nc\n"), text);
+    }
+
+    #[test]
+    fn texts_that_have_nothing_in_common_are_not_compared_for_hours_and_long_ones_with_few_changes_are() {
+        let text = |line: &str| line.repeat(MERGE_MAX_BYTES / line.len()).into_bytes();
+        let (base, agent) = (text("a\n"), text("b\n"));
+        let user = [b"mine\n", &base[..base.len() - 8]].concat();
+        assert_eq!(merge(&base, &user, &agent), None);
+        let agent = [&base[..base.len() - 8], b"theirs\n"].concat();
+        let Some(Merged::Clean(both)) = merge(&base, &user, &agent) else { panic!("no clean merge") };
+        assert!(both.starts_with(b"mine\n") && both.ends_with(b"theirs\n"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
-//! How much of the agent's work a list may read: a sandbox can make more than a machine can hold, at no cost of its own.
+//! How much of the agent's work a list or a checkpoint may read: a sandbox can make more than a machine can hold, at no cost of its own.
 
 use super::change::Change;
 use crate::limits::{CHANGES_HELD_MAX_BYTES, CHANGES_LARGE_MAX_BYTES, VIEW_FILE_MAX_BYTES};
 use crate::view::{Content, Entry, FileEntry};
 
-/// What was read for a list. It holds all of that but what is too large to be held.
+/// What was read for one. It holds all of that but what is too large to be held.
 #[derive(Default)]
 pub(super) struct ReadSoFar {
     held_bytes: u64,
@@ -13,19 +13,22 @@ pub(super) struct ReadSoFar {
 
 impl ReadSoFar {
     pub(super) fn add(&mut self, change: &Change) {
-        for entry in [&change.user, &change.agent] {
-            match entry {
-                Entry::File(FileEntry { content: Content::Whole(bytes), .. }) => {
-                    self.held_bytes += bytes.len() as u64;
-                }
-                // A larger one was not read.
-                Entry::File(FileEntry { content: Content::Large { bytes, .. }, .. })
-                    if *bytes <= VIEW_FILE_MAX_BYTES =>
-                {
-                    self.large_bytes += bytes;
-                }
-                _ => {}
+        self.add_entry(&change.user);
+        self.add_entry(&change.agent);
+    }
+
+    pub(super) fn add_entry(&mut self, entry: &Entry) {
+        match entry {
+            Entry::File(FileEntry { content: Content::Whole(bytes), .. }) => {
+                self.held_bytes += bytes.len() as u64;
             }
+            // A larger one was not read.
+            Entry::File(FileEntry { content: Content::Large { bytes, .. }, .. })
+                if *bytes <= VIEW_FILE_MAX_BYTES =>
+            {
+                self.large_bytes += bytes;
+            }
+            _ => {}
         }
     }
 

@@ -12,7 +12,7 @@ use crate::limits::{VIEW_BASE_MAX_BYTES, VIEW_CONTENT_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
@@ -118,6 +118,27 @@ impl Base {
     /// All paths for which something is kept.
     pub fn paths(&self) -> Vec<WorkspacePath> {
         self.kept.keys().cloned().collect()
+    }
+
+    /// The digests of all contents that are kept for it.
+    pub fn digests(&self) -> impl Iterator<Item = &str> {
+        self.kept.values().filter_map(|kept| match kept {
+            Kept::File { digest, .. } => Some(digest.as_str()),
+            _ => None,
+        })
+    }
+
+    /// Removes every content from a folder but these.
+    pub fn prune(contents: &Path, used: &HashSet<String>) -> io::Result<()> {
+        for begin in storage::names_with_prefix(contents, "")? {
+            let folder = contents.join(&begin);
+            for end in storage::names_with_prefix(&folder, "")? {
+                if !used.contains(&format!("{begin}{end}")) {
+                    storage::remove(&folder.join(end))?;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Both sides have this now.

@@ -143,7 +143,9 @@ impl Tail {
     fn append(&mut self, entry: Option<Entry>) -> io::Result<()> {
         if let Some(entry) = entry {
             let line = serde_json::to_vec(&Line { at: Timestamp::now(), entry })?;
-            self.overflowed |= self.unwritten.len() + line.len() >= HISTORY_UNWRITTEN_MAX_BYTES;
+            // One that is large by itself did not wait.
+            let waited = self.unwritten.len();
+            self.overflowed |= waited > 0 && waited + line.len() >= HISTORY_UNWRITTEN_MAX_BYTES;
             if self.overflowed {
                 return Err(io::Error::new(io::ErrorKind::FileTooLarge, "too much waited to be written"));
             }
@@ -186,4 +188,24 @@ fn lock(tail: &Mutex<Tail>) -> MutexGuard<'_, Tail> {
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conversation::Message;
+
+    fn said(text: String) -> Option<Entry> {
+        Some(Entry::Message(Message::user(text)))
+    }
+
+    #[test]
+    fn a_line_that_is_large_by_itself_ends_no_history() {
+        let file = tempfile::tempfile().unwrap();
+        let mut tail = Tail::of(file.try_clone().unwrap(), 0);
+        tail.append(said("x".repeat(HISTORY_UNWRITTEN_MAX_BYTES))).unwrap();
+        tail.append(said("and on".to_owned())).unwrap();
+        assert_eq!(file.metadata().unwrap().len(), tail.whole_bytes);
+        assert!(!tail.overflowed);
+    }
 }
