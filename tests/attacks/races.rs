@@ -5,6 +5,7 @@ use airlock_tests::deadline::within;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::json;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 
@@ -73,6 +74,28 @@ async fn what_changes_after_it_was_shown_is_not_accepted_unseen() {
     bench.changes().await;
     let outcome = bench.review("accept", json!({"paths": ["a.txt"]})).await;
     assert_eq!((&outcome["done"], bench.on_disk("a.txt").as_str()), (&json!(["a.txt"]), "evil\n"));
+    bench.end().await;
+}
+
+/// The same of what no line shows: that a new file can be run.
+#[tokio::test]
+async fn that_a_new_file_can_be_run_is_shown_and_not_accepted_unseen() {
+    let (home, options) = with_files(&[]);
+    let bench = Workbench::with(options).await;
+    bench.bash("umask 0; echo text > tool").await;
+    let waiting = Waiting::to(&bench, "chmod 755 tool; echo done > mark").await;
+    let shown = bench.changes().await;
+    waiting.tell();
+    until(&bench, "mark", "done\n").await;
+    let outcome = bench.review("accept", json!({"hunks": [shown[0]["hunks"][0]["id"]]})).await;
+    assert_eq!(outcome["done"], json!(["tool"]), "{outcome}");
+    let mode = || std::fs::metadata(home.workspace().join("tool")).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(), 0o644);
+    let left = bench.changes().await;
+    let tool = left.iter().find(|change| change["path"] == "tool").expect("a change is left");
+    assert_eq!(tool["hunks"][0]["text"], "permissions 644 → 755\n");
+    bench.review("accept", json!({"paths": ["tool"]})).await;
+    assert_eq!(mode(), 0o755);
     bench.end().await;
 }
 

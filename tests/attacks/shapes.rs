@@ -64,7 +64,7 @@ async fn what_is_accepted_is_content_and_plain_permissions_alone() {
     for name in ["mine", "a.txt", "d", "d/x"] {
         let path = home.workspace().join(name);
         let made = std::fs::metadata(&path).unwrap();
-        assert_eq!((made.mode() & 0o7000, made.uid()), (0, owner), "{name}");
+        assert_eq!((made.mode() & 0o7022, made.uid()), (0, owner), "{name} is closed to others");
         assert!(made.modified().unwrap() < now, "{name} is from the future");
         let list = Command::new("python3")
             .args(["-c", "import os, sys; print(os.listxattr(sys.argv[1]))"])

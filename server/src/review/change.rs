@@ -5,6 +5,7 @@
 
 use super::hunks::{LineHunk, apply, hunks};
 use super::merge::{Merged, merge, side_by_side};
+use super::permissions::{closed_to_others, not_executable};
 use super::protected::{Protection, protection, runs_more};
 use crate::limits::MERGE_MAX_BYTES;
 use crate::paths::WorkspacePath;
@@ -102,6 +103,7 @@ impl Change {
             Agreed::On(base) => merged(base, &user, &agent),
             Agreed::Unknown => unmerged(&user, &agent),
         };
+        let proposed = closed_to_others(&user, proposed);
         if proposed == user {
             return None;
         }
@@ -134,9 +136,17 @@ impl Change {
         if self.hunks.iter().all(&chosen) {
             return self.proposed.clone();
         }
-        let (Entry::File(user), Entry::File(proposed)) = (&self.user, &self.proposed) else {
+        let Entry::File(proposed) = &self.proposed else {
             // Only files have more than one part.
             return self.user.clone();
+        };
+        let user = match &self.user {
+            Entry::File(user) => user.clone(),
+            // A new file without its lines is none.
+            _ if !self.hunks.iter().any(|hunk| chosen(hunk) && !matches!(hunk.part, Part::Mode { .. })) => {
+                return self.user.clone();
+            }
+            _ => FileEntry { content: Content::Whole([].into()), mode: not_executable(proposed.mode) },
         };
         let mut mode = user.mode;
         let mut lines = Vec::new();
@@ -270,14 +280,18 @@ fn parts(kind: ChangeKind, user: &Entry, proposed: &Entry, texts: Option<(&[u8],
         None if same_content(user, proposed) => Vec::new(),
         None => vec![Part::Whole(in_words(user, proposed))],
     };
-    if let (Entry::File(before), Entry::File(after)) = (user, proposed)
-        && before.mode != after.mode
-    {
-        parts.push(Part::Mode { from: before.mode, to: after.mode });
-    }
-    if parts.is_empty() {
+    if parts.is_empty() && !(matches!(user, Entry::File(_)) && matches!(proposed, Entry::File(_))) {
         let words = if kind == ChangeKind::Deleted { "an empty file goes" } else { "an empty file" };
         parts.push(Part::Whole(words.to_owned()));
+    }
+    if let Entry::File(after) = proposed {
+        let from = match user {
+            Entry::File(before) => before.mode,
+            _ => not_executable(after.mode),
+        };
+        if from != after.mode {
+            parts.push(Part::Mode { from, to: after.mode });
+        }
     }
     parts
 }

@@ -25,6 +25,7 @@ mod door;
 mod hunks;
 mod ignored;
 mod merge;
+mod permissions;
 mod protected;
 mod read_so_far;
 mod steps;
