@@ -1,9 +1,12 @@
 //! The API key goes to the API and nowhere else, and stdout holds frames and nothing else.
 
 use crate::desk::{configure, ready_with};
+use airlock_tests::airlock_command::AirlockCommand;
+use airlock_tests::deadline::within;
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 const KEY: &str = "sk-ant-SECRET-0123456789";
@@ -84,4 +87,22 @@ async fn a_key_in_the_configuration_stays_in_that_file_even_when_it_is_malformed
         assert!(!editor.report().contains(KEY));
         assert_eq!(leaks(home.path()), [file.display().to_string()]);
     }
+}
+
+/// A property of this design: podman and what it starts live as long as the sandbox, and write logs of their own.
+#[tokio::test]
+async fn podman_is_given_neither_the_key_nor_a_secret_of_a_plugin() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let (programs, note) = (home.path().join("programs"), home.path().join("given"));
+    std::fs::create_dir(&programs).expect("a folder");
+    let podman = programs.join("podman");
+    let script = format!("#!/bin/sh\n/usr/bin/env >> {}\necho podman version 4.3.1\n", note.display());
+    std::fs::write(&podman, script).expect("a file");
+    std::fs::set_permissions(&podman, PermissionsExt::from_mode(0o755)).expect("our own file");
+    let command = AirlockCommand::new(&claude, &["doctor"]).with_home(&home).without_env("USE_SANDBOX");
+    let command = command.env("ANTHROPIC_API_KEY", KEY).env("AIRLOCK_SECRET_ISSUES__TOKEN", KEY);
+    let output = command.env("PATH", programs).env("KEPT", "kept").process().output();
+    within(output, || "airlock doctor does not end".into()).await.expect("airlock starts");
+    let given = std::fs::read_to_string(note).expect("podman was started");
+    assert!(given.contains("KEPT=kept") && !given.contains(KEY), "{given}");
 }

@@ -2,7 +2,7 @@
 
 use super::error::{ASK_PODMAN, SandboxError};
 use crate::distribution::{Distribution, Need};
-use crate::environment::Environment;
+use crate::environment::{Environment, hide_secrets};
 use crate::limits::PODMAN_ANSWER_MAX_MS;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -38,13 +38,8 @@ impl PodmanProgram {
         if !Path::new("/run/systemd/system").exists() {
             command.args(["--cgroup-manager", "cgroupfs"]);
         }
-        command
-            // Podman has no use for it, and what nobody has nobody can leak.
-            .env_remove("ANTHROPIC_API_KEY")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
+        hide_secrets(&mut command);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
         command
     }
 

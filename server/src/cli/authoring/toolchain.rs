@@ -1,6 +1,6 @@
 //! Runs a tool of the author's: cargo, rustc, componentize-py.
 
-use crate::environment::Environment;
+use crate::environment::{Environment, hide_secrets};
 use anyhow::Context;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -33,10 +33,10 @@ pub(super) async fn run<A: AsRef<OsStr>>(
     Ok((output.status.success(), output.stdout))
 }
 
-/// With the author's environment, but for our key: a build script of a dependency needs none of it.
+/// With the author's environment, but for our secrets: a build script of a dependency needs none of them.
 #[expect(clippy::disallowed_methods, reason = "the author asked for a build, in their own terminal")]
 fn command(program: &Path) -> Command {
     let mut command = Command::new(program);
-    command.env_remove("ANTHROPIC_API_KEY");
+    hide_secrets(&mut command);
     command
 }

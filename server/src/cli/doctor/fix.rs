@@ -4,7 +4,7 @@ use super::Findings;
 use crate::cli::exit::Exit;
 use crate::cli::signals::Signals;
 use crate::distribution::{Distribution, HostCommand};
-use crate::environment::Environment;
+use crate::environment::{Environment, hide_secrets};
 use anyhow::Context;
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::process::Stdio;
@@ -91,7 +91,7 @@ fn answer() -> io::Result<String> {
     Ok(line)
 }
 
-/// With the user's environment, but for our key: a package's script needs none of it.
+/// With the user's environment, but for our secrets: a package's script needs none of them.
 #[expect(clippy::disallowed_methods, reason = "the user was shown the command, and wants it run")]
 fn process(environment: &Environment, command: &HostCommand) -> anyhow::Result<Command> {
     let mut words: Vec<String> = Vec::new();
@@ -103,6 +103,7 @@ fn process(environment: &Environment, command: &HostCommand) -> anyhow::Result<C
     }
     words.extend(command.words().iter().cloned());
     let mut process = Command::new(&words[0]);
-    process.args(&words[1..]).env_remove("ANTHROPIC_API_KEY").stdin(Stdio::inherit()).kill_on_drop(true);
+    hide_secrets(&mut process);
+    process.args(&words[1..]).stdin(Stdio::inherit()).kill_on_drop(true);
     Ok(process)
 }
