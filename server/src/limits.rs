@@ -229,6 +229,10 @@ pub const WATCHED_FOLDERS_MAX: usize = 100_000;
 pub const CHANGED_PATHS_MAX: usize = 5_000;
 /// What may be brought into the sandbox before a tool call. When there is more, it gets a fresh sandbox instead.
 pub const PUSH_MAX_BYTES: u64 = 64 << 20;
+/// A file with rules of what git ignores. A larger one is not read: understood, each byte may take a KiB of memory.
+pub const GIT_RULES_FILE_MAX_BYTES: usize = 64 << 10;
+/// All of them on the way to one folder; those further down are not read.
+pub const GIT_RULES_MAX_BYTES: usize = 256 << 10;
 /// How long a tool call waits until the watch stands.
 pub const WATCH_START_MAX_MS: u64 = 1_000;
 /// How long a tool call waits until the watch has seen all that happened before it.

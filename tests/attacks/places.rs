@@ -4,9 +4,12 @@ use crate::desk::{configure, ready_in, trust};
 use crate::sandboxed::{bash, ready};
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
+use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
 
 const SECRET: &str = "THE-SECRET-OF-THE-HOME";
 
@@ -15,6 +18,10 @@ fn home_with_secret() -> Home {
     let home = Home::new();
     std::fs::write(home.path().join("secret"), SECRET).unwrap();
     home
+}
+
+fn mkfifo(path: &Path) {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
 /// Bug class: an address that is decoded after it was checked (`..%2f`), or that names another machine (`file://host/`).
@@ -147,4 +154,33 @@ async fn a_redirect_of_the_api_takes_the_key_nowhere() {
     }
     assert_eq!(elsewhere.hits(), 0);
     editor.shutdown().await;
+}
+
+/// Bug class: a file of the repository's that is read before anybody trusts it, and that never ends or never begins.
+#[tokio::test]
+async fn rules_of_git_that_are_a_pipe_a_device_or_a_link_hold_up_nobody() {
+    let outside = tempfile::tempdir().unwrap();
+    let pipe = outside.path().join("pipe");
+    mkfifo(&pipe);
+    for place in [".gitignore", "sub/.gitignore", ".git/info/exclude", ".ignore"] {
+        for target in [None, Some(pipe.as_path()), Some("/dev/zero".as_ref())] {
+            let home = Home::new();
+            home.write("sub/a.txt", "old\n");
+            let path = home.workspace().join(place);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            match target {
+                None => mkfifo(&path),
+                Some(target) => symlink(target, &path).unwrap(),
+            }
+            let bench = Workbench::with(|options| options.home(&home)).await;
+            bench.bash("echo new > sub/b.txt").await;
+            let changes = bench.changes().await;
+            assert_eq!(changes.len(), 1, "{place} {target:?}: {changes:#?}");
+            assert_eq!(changes[0]["path"], "sub/b.txt");
+            let other = home.write("other", "new\n");
+            std::fs::rename(other, home.workspace().join("sub/a.txt")).unwrap();
+            assert_eq!(bench.bash("cat sub/a.txt").await, "new\n", "{place} {target:?}: it is watched");
+            bench.end().await;
+        }
+    }
 }

@@ -4,13 +4,12 @@
 
 use super::candidates::candidates;
 use super::change::rebased;
-use super::ignored::Ignored;
 use super::read_so_far::ReadSoFar;
 use crate::limits::{CHECKPOINTS_DROPPED, CHECKPOINTS_MAX, SANDBOX_DISK_KEPT_MIB, VIEW_MENTIONS_MAX};
 use crate::paths::WorkspacePath;
 use crate::storage;
 use crate::storage::beneath::Kind;
-use crate::view::{Agreed, Base, Entry, HeldView, InUpper, Sides};
+use crate::view::{Agreed, Base, Entry, HeldView, Ignored, InUpper, Sides};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};

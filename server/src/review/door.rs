@@ -4,7 +4,6 @@ use super::batch::Batch;
 use super::candidates::candidates;
 use super::change::{Change, ChangeKind, Conflict, Hunk, Part};
 use super::hunks::hunks;
-use super::ignored::Ignored;
 use super::protected::{Protection, protection};
 use super::read_so_far::ReadSoFar;
 use super::steps::Steps;
@@ -13,7 +12,9 @@ use crate::limits::VIEW_MENTIONS_MAX;
 use crate::neutral::neutral_line;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Kind;
-use crate::view::{Agreed, Content, Entry, HeldView, InUpper, Mention, NoEditor, ShownStates, Sides, Upper};
+use crate::view::{
+    Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, ShownStates, Sides, Upper,
+};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};

@@ -5,7 +5,7 @@
 //! | where two texts differ | `hunks` |
 //! | three-way merges | `merge` |
 //! | a change, decided from three states | `change` |
-//! | where to look for changes, and for how long | `candidates`, `ignored`, `read_so_far` |
+//! | where to look for changes, and for how long | `candidates`, `read_so_far` |
 //! | what is accepted only by itself, or never | `protected` |
 //! | listing, accepting, rejecting; how far that has come | `door`; `steps` |
 //! | undoing turns | `checkpoints` |
@@ -23,7 +23,6 @@ mod change;
 mod checkpoints;
 mod door;
 mod hunks;
-mod ignored;
 mod merge;
 mod permissions;
 mod protected;

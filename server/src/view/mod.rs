@@ -7,6 +7,7 @@
 //! | the user's side: files and unsaved buffers | `user_side` |
 //! | the agent's side: the overlay's upper folder | `upper` |
 //! | what both last agreed on | `base` |
+//! | what git ignores | `ignored` |
 //! | which files the user changed | `watch` |
 //! | bringing that into the sandbox | `freshness` |
 //! | what of it the user was shown | `shown_states` |
@@ -20,6 +21,7 @@ mod base;
 mod editor_view;
 mod entry;
 mod freshness;
+mod ignored;
 mod session_view;
 mod shown_states;
 mod upper;
@@ -30,6 +32,7 @@ pub use base::{Agreed, Base};
 pub use editor_view::{EditorView, OpenDocument, OpenDocuments, Shown, ShownDiagnostic, ShownSelection};
 pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;
+pub use ignored::Ignored;
 pub use session_view::{HeldView, SessionView};
 pub use shown_states::ShownStates;
 pub use upper::{InUpper, Mention, Mentions, Upper};

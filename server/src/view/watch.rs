@@ -7,6 +7,7 @@
 //! The kernel hands events over in order. So a file that appears in a folder of our own, the bell, tells when all that
 //! happened before it has been seen.
 
+use super::ignored::Ignored;
 use crate::limits::{CHANGED_PATHS_MAX, WATCH_CATCH_UP_MAX_MS, WATCHED_FOLDERS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage;
@@ -21,6 +22,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
+
+/// Where git keeps its objects.
+const GIT_OBJECTS: &str = ".git/objects";
 
 /// The watches of all workspaces in use.
 #[derive(Default)]
@@ -229,14 +233,11 @@ impl Watcher {
 
     /// Watches a folder and all below it that git does not ignore. With `tell`, everything in it is new.
     fn follow(&mut self, below: &Path, tell: Option<&Shared>) {
-        let top = self.root.join(below);
-        if let Some(parent) = top.parent().filter(|_| !below.as_os_str().is_empty()) {
-            let mut siblings = walk(parent).max_depth(Some(1)).build().flatten();
-            if !siblings.any(|entry| entry.path() == top) {
-                return;
-            }
+        let mut ignored = Ignored::as_git(&self.root);
+        if ignored.is_ignored_folder(below) || below.ends_with(GIT_OBJECTS) {
+            return;
         }
-        for entry in walk(&top).build().flatten() {
+        for entry in walk(&self.root, below, ignored).build().flatten() {
             let Ok(path) = entry.path().strip_prefix(&self.root).map(Path::to_owned) else {
                 continue;
             };
@@ -324,11 +325,19 @@ impl Shared {
     }
 }
 
-/// All that git does not ignore, hidden files too, no link followed.
-fn walk(top: &Path) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(top);
-    builder.hidden(false).ignore(false).follow_links(false).require_git(false);
-    builder.filter_entry(|entry| !entry.path().ends_with(".git/objects"));
+/// All that git does not ignore, hidden files too, no link followed. The walk reads no rules itself: it would follow
+/// links to them.
+fn walk(root: &Path, below: &Path, ignored: Ignored) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(root.join(below));
+    builder.standard_filters(false).follow_links(false);
+    let (root, ignored) = (root.to_owned(), Mutex::new(ignored));
+    builder.filter_entry(move |entry| {
+        let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
+        match entry.path().strip_prefix(&root) {
+            Ok(path) => !path.ends_with(GIT_OBJECTS) && !lock(&ignored).has_rule_against(path, is_folder),
+            Err(_) => false,
+        }
+    });
     builder
 }
 
