@@ -4,6 +4,7 @@ use crate::sandboxed::{bash, call, ready};
 use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::ordinary_user::OrdinaryUser;
 use airlock_tests::scripted_claude::ScriptedClaude;
+use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::json;
 use std::path::Path;
@@ -119,4 +120,28 @@ async fn a_fork_bomb_of_an_ordinary_user_is_bounded_and_its_time_is_up() {
     assert!(count < 10, "{}", left.result);
     editor.shutdown().await;
     claude.finish();
+}
+
+/// Root can look into every folder, so only an ordinary user meets this.
+#[tokio::test]
+async fn a_folder_that_the_agent_closed_is_told_and_keeps_nothing_else_from_review() {
+    let user = OrdinaryUser::get();
+    let home = user.home();
+    home.write("old.txt", "old\n");
+    user.take_over(&home.workspace());
+    let bench = Workbench::with(|options| options.user(user, &home)).await;
+    bench.bash("echo new > ok.txt; mkdir -m 0 x; mkdir -m 0400 y; echo 1 > old.txt; chmod 0 old.txt").await;
+    let list = bench.editor.expect("airlock/changes/list", json!({"sessionId": bench.session})).await;
+    let remarks = list["remarks"].to_string();
+    assert!(remarks.contains("x: it cannot be looked into"), "{remarks}");
+    assert!(remarks.contains("old.txt: it cannot be read"), "{remarks}");
+    let outcome = bench.review("accept", json!({"paths": ["ok.txt"]})).await;
+    assert_eq!(outcome["done"], json!(["ok.txt"]), "{outcome}");
+    assert_eq!(bench.on_disk("ok.txt"), "new\n");
+
+    bench.bash("echo later > later.txt").await;
+    let undone = bench.editor.turn(&bench.session, "/undo").await;
+    assert_eq!(undone.last().unwrap()["stopReason"], "end_turn", "{undone:#?}");
+    assert_eq!(bench.bash("cat later.txt 2>&1 || ls -d x y ok.txt").await.lines().count(), 4);
+    bench.end().await;
 }

@@ -6,7 +6,7 @@ use super::protected::{Protection, protection};
 use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Kind, Node};
-use crate::view::{Entry, Mention, Sides, UserSide};
+use crate::view::{Entry, Mention, Sides, Unreadable};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -21,6 +21,8 @@ pub(super) struct Candidates {
     pub paths: BTreeSet<WorkspacePath>,
     /// Names that are no UTF-8, as they look.
     pub unnameable: Vec<String>,
+    /// Folders that cannot be looked into.
+    pub unreadable: Vec<Unreadable>,
     /// There were too many to look at them all.
     pub cut: bool,
 }
@@ -29,21 +31,33 @@ pub(super) struct Candidates {
 pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
     let Sides { user, upper, base } = sides;
     let mentions = upper.mentions(CHANGES_MAX)?;
-    let mut found =
-        Candidates { unnameable: mentions.unnameable, cut: mentions.cut, ..Candidates::default() };
+    let mut found = Candidates {
+        unnameable: mentions.unnameable,
+        unreadable: mentions.unreadable,
+        cut: mentions.cut,
+        ..Candidates::default()
+    };
     let root = Folder::open(user.root().as_host())?;
     for mention in mentions.all {
         if protection(&mention.path) == Protection::Never {
             continue;
         }
+        let users = match user.entry(&mention.path) {
+            Ok(users) => users,
+            // Who looks at it gets the same error, and tells it.
+            Err(_) => {
+                found.paths.insert(mention.path);
+                continue;
+            }
+        };
         let hides_a_folder = match mention.kind {
             Kind::Folder => mention.opaque,
-            _ => user.entry(&mention.path)? == Entry::Folder,
+            _ => users == Entry::Folder,
         };
         if hides_a_folder {
             files_below(&root, &mention.path, &mut found)?;
         }
-        if is_of_interest(&mention, user)? {
+        if is_of_interest(&mention, &users) {
             found.paths.insert(mention.path);
         }
     }
@@ -53,23 +67,24 @@ pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
 }
 
 /// A folder is of interest only where the user has something else.
-fn is_of_interest(mention: &Mention, user: &UserSide) -> io::Result<bool> {
+fn is_of_interest(mention: &Mention, users: &Entry) -> bool {
     match mention.kind {
-        Kind::Folder => Ok(!matches!(user.entry(&mention.path)?, Entry::Folder | Entry::Missing)),
-        Kind::Other => Ok(false),
-        _ => Ok(true),
+        Kind::Folder => !matches!(users, Entry::Folder | Entry::Missing),
+        Kind::Other => false,
+        _ => true,
     }
 }
 
 /// Adds all files and links of the user's below a folder.
 fn files_below(root: &Folder, below: &WorkspacePath, found: &mut Candidates) -> io::Result<()> {
-    match root.parent_of(below.as_path())? {
-        Some((parent, name)) => match parent.node(name)? {
-            Node::Folder(folder) => walk(&folder, below.as_path(), 0, found),
-            _ => Ok(()),
+    let walked = match root.parent_of(below.as_path())? {
+        Some((parent, name)) => match parent.node(name) {
+            Ok(Node::Folder(folder)) => walk(&folder, below.as_path(), 0, found),
+            other => other.map(drop),
         },
         None => Ok(()),
-    }
+    };
+    tell(below, walked, found)
 }
 
 fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> io::Result<()> {
@@ -83,11 +98,24 @@ fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> 
             found.unnameable.push(place.to_string_lossy().into_owned());
             continue;
         };
-        match folder.node(&name)? {
-            Node::Folder(inner) => walk(&inner, &place, depth + 1, found)?,
-            Node::Missing | Node::Other => {}
-            Node::File(_) | Node::Link(_) => drop(found.paths.insert(path)),
-        }
+        let walked = match folder.node(&name) {
+            Ok(Node::Folder(inner)) => walk(&inner, &place, depth + 1, found),
+            Ok(Node::Missing | Node::Other) => Ok(()),
+            Ok(Node::File(_) | Node::Link(_)) => {
+                found.paths.insert(path);
+                continue;
+            }
+            Err(error) => Err(error),
+        };
+        tell(&path, walked, found)?;
+    }
+    Ok(())
+}
+
+/// A folder that cannot be looked into hides no other.
+fn tell(path: &WorkspacePath, walked: io::Result<()>, found: &mut Candidates) -> io::Result<()> {
+    if let Err(error) = walked {
+        found.unreadable.push(Unreadable::by(path, error)?);
     }
     Ok(())
 }

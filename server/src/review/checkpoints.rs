@@ -9,7 +9,7 @@ use crate::limits::{CHECKPOINTS_DROPPED, CHECKPOINTS_MAX, SANDBOX_DISK_KEPT_MIB,
 use crate::paths::WorkspacePath;
 use crate::storage;
 use crate::storage::beneath::Kind;
-use crate::view::{Agreed, Base, Entry, HeldView, Ignored, InUpper, Sides};
+use crate::view::{Agreed, Base, Entry, HeldView, Ignored, InUpper, Sides, Unreadable};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -82,8 +82,14 @@ impl Checkpoints {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is nearly full"));
         }
         let mut read = ReadSoFar::default();
-        for path in paths(sides)? {
-            if let InUpper::Is(entry) = sides.agents(&path)? {
+        let Paths { readable, unreadable } = paths(sides)?;
+        for path in readable {
+            // A file that is closed to us is neither kept nor undone, and keeps no other from it.
+            let Some(agents) = told(&path, sides.agents(&path))? else {
+                view.lose(&path)?;
+                continue;
+            };
+            if let InUpper::Is(entry) = agents {
                 read.add_entry(&entry);
                 if read.is_enough() {
                     let why = "what the agent has changed so far is too much to be kept a second time";
@@ -96,6 +102,10 @@ impl Checkpoints {
                     Agreed::NotKept => {}
                 }
             }
+        }
+        // Last, for what is below them is not known either.
+        for path in unreadable {
+            view.lose(&path)?;
         }
         // Whole only now: one that was cut off is not there.
         storage::replace(&self.folder(number).join("whole"), b"")
@@ -120,12 +130,17 @@ impl Checkpoints {
 
     fn plan(&self, sides: &Sides, number: u64) -> io::Result<Vec<Restored>> {
         let (view, base) = self.open(number)?;
-        let mut all = paths(sides)?;
+        let mut all = paths(sides)?.readable;
         all.extend(view.paths());
         let (mut goes, mut comes) = (Vec::new(), Vec::new());
         for path in all {
-            let user = sides.user.entry(&path)?;
+            let both = sides.user.entry(&path).and_then(|user| Ok((user, sides.agents(&path)?)));
+            let Some((user, agents)) = told(&path, both)? else {
+                continue;
+            };
             let (entry, agreed) = match view.get(&path) {
+                // Nobody could see what it was.
+                Agreed::Unknown => continue,
                 Agreed::On(kept) if view.keeps(&path) => {
                     let agreed = base.get(&path);
                     let entry = rebased(&agreed, &user, &kept);
@@ -135,7 +150,7 @@ impl Checkpoints {
                 // It was as the user has it.
                 _ => (user.clone(), Agreed::On(user.clone())),
             };
-            let now = match sides.agents(&path)? {
+            let now = match agents {
                 InUpper::Is(entry) => entry,
                 InUpper::Untouched => user,
             };
@@ -184,21 +199,36 @@ impl Checkpoints {
     }
 }
 
+struct Paths {
+    readable: BTreeSet<WorkspacePath>,
+    /// Folders that nobody can look into.
+    unreadable: Vec<WorkspacePath>,
+}
+
 /// All paths at which the agent's view differs from the user's side, its folders too.
-fn paths(sides: &Sides) -> io::Result<BTreeSet<WorkspacePath>> {
+fn paths(sides: &Sides) -> io::Result<Paths> {
     let mut ignored = Ignored::of(sides.user.root());
-    let mut paths = candidates(sides)?.paths;
+    let candidates = candidates(sides)?;
+    let mut paths = candidates.paths;
     let mentions = sides.upper.mentions(VIEW_MENTIONS_MAX)?;
     paths.extend(
         mentions.all.into_iter().filter(|mention| mention.kind != Kind::Other).map(|mention| mention.path),
     );
-    let mut kept = BTreeSet::new();
+    let mut readable = BTreeSet::new();
     for path in paths {
-        if !ignored.is_ignored(&path) || sides.user.entry(&path)? != Entry::Missing {
-            kept.insert(path);
+        if !ignored.is_ignored(&path) || told(&path, sides.user.entry(&path))? != Some(Entry::Missing) {
+            readable.insert(path);
         }
     }
-    Ok(kept)
+    Ok(Paths { readable, unreadable: mentions.unreadable.into_iter().map(|folder| folder.path).collect() })
+}
+
+/// `None`: it cannot be read, which is told in the list of changes.
+fn told<T>(path: &WorkspacePath, read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Ok(read) => Ok(Some(read)),
+        Err(error) => Unreadable::by(path, error).map(|_| None),
+    }
 }
 
 #[cfg(test)]

@@ -183,6 +183,11 @@ fn find(sides: &Sides) -> io::Result<Listing> {
             listing.changes.push(change);
         }
     }
+    let unreadable = candidates.unreadable.iter();
+    listing.remarks.extend(unreadable.map(|folder| {
+        let path = neutral_line(folder.path.as_str());
+        format!("{path}: it cannot be looked into, so nothing in it can be reviewed: {}", folder.why)
+    }));
     let unnameable = candidates.unnameable.iter();
     listing.remarks.extend(
         unnameable
@@ -378,7 +383,7 @@ fn holds_something(upper: &Upper, path: &WorkspacePath) -> io::Result<bool> {
             && !matches!(mention.kind, Kind::Folder | Kind::Whiteout)
     };
     let mentions = upper.mentions(VIEW_MENTIONS_MAX)?;
-    Ok(mentions.cut || mentions.all.iter().any(is_in_it))
+    Ok(mentions.may_miss_below(path) || mentions.all.iter().any(is_in_it))
 }
 
 /// Lines that come and go, for a summary.

@@ -171,7 +171,8 @@ impl Folder {
                 continue;
             }
             if names.len() == limit {
-                return Err(io::Error::other(format!("more than {limit} names in one folder")));
+                let why = format!("more than {limit} names in one folder");
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
             }
             names.push(OsStr::from_bytes(name).to_owned());
         }

@@ -107,7 +107,12 @@ impl Sides {
             let Ok(entry) = self.user.entry(path) else {
                 continue;
             };
-            if self.is_agents(path)? || self.hides_work_of_the_agent(path, &entry)? {
+            // What is in a folder of the agent's that is closed to us is the agent's.
+            let is_agents = match self.is_agents(path) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
+                known => known?,
+            };
+            if is_agents || self.hides_work_of_the_agent(path, &entry)? {
                 continue;
             }
             if let Entry::File(FileEntry { content, .. }) = &entry {
@@ -156,7 +161,7 @@ impl Sides {
                 return Ok(true);
             }
         }
-        Ok(mentions.cut)
+        Ok(mentions.may_miss_below(path))
     }
 
     /// Remembers what new changes of the agent were made from. `changed_meanwhile` tells which paths the user changed

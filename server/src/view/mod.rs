@@ -35,6 +35,6 @@ pub use freshness::Sides;
 pub use ignored::Ignored;
 pub use session_view::{HeldView, SessionView};
 pub use shown_states::ShownStates;
-pub use upper::{InUpper, Mention, Mentions, Upper};
+pub use upper::{InUpper, Mention, Mentions, Unreadable, Upper};
 pub use user_side::{Buffers, NoEditor, UserSide};
 pub use watch::WorkspaceWatches;

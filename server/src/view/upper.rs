@@ -48,8 +48,42 @@ pub struct Mentions {
     pub all: Vec<Mention>,
     /// Names that are no UTF-8, which no editor could be told, as they look.
     pub unnameable: Vec<String>,
+    /// Folders that nobody may look into, or with too much in them. They hide no others.
+    pub unreadable: Vec<Unreadable>,
     /// There were more than one wanted to see.
     pub cut: bool,
+}
+
+/// A folder whose content is not known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unreadable {
+    /// Where.
+    pub path: WorkspacePath,
+    /// Why.
+    pub why: String,
+}
+
+impl Unreadable {
+    /// What an error says of a folder alone; any other is that of the disk.
+    pub fn by(path: &WorkspacePath, error: io::Error) -> io::Result<Self> {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::FileTooLarge => {
+                Ok(Self { path: path.clone(), why: error.to_string() })
+            }
+            _ => Err(error),
+        }
+    }
+}
+
+impl Mentions {
+    /// Whether there may be something below a path that is not among these.
+    pub fn may_miss_below(&self, path: &WorkspacePath) -> bool {
+        let meets = |other: &Unreadable| {
+            other.path.as_path().starts_with(path.as_path())
+                || path.as_path().starts_with(other.path.as_path())
+        };
+        self.cut || self.unreadable.iter().any(meets)
+    }
 }
 
 impl Upper {
@@ -171,18 +205,45 @@ fn list(
         let Some(facts) = folder.facts(&name)? else {
             continue;
         };
-        let inner = match facts.kind {
-            Kind::Folder => match folder.node(&name)? {
-                Node::Folder(inner) => Some(inner),
-                _ => continue,
-            },
-            _ => None,
+        if facts.kind != Kind::Folder {
+            mentions.all.push(Mention { path, kind: facts.kind, opaque: false });
+            continue;
+        }
+        // The agent may make one that is closed to us.
+        let listed = match folder.node(&name) {
+            Ok(Node::Folder(inner)) => {
+                let opaque = is_opaque(&inner);
+                mentions.all.push(Mention { path: path.clone(), kind: facts.kind, opaque });
+                list(&inner, &place, depth + 1, limit, mentions)
+            }
+            other => other.map(drop),
         };
-        let opaque = inner.as_ref().is_some_and(is_opaque);
-        mentions.all.push(Mention { path, kind: facts.kind, opaque });
-        if let Some(inner) = inner {
-            list(&inner, &place, depth + 1, limit, mentions)?;
+        if let Err(error) = listed {
+            if mentions.unreadable.len() == limit {
+                mentions.cut = true;
+                return Ok(());
+            }
+            mentions.unreadable.push(Unreadable::by(&path, error)?);
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_is_missed_is_in_a_folder_that_could_not_be_read() {
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let unreadable = vec![Unreadable::by(&path("a/b"), denied()).unwrap()];
+        let mentions = Mentions { unreadable, ..Mentions::default() };
+        assert!(["a", "a/b", "a/b/c"].iter().all(|place| mentions.may_miss_below(&path(place))));
+        assert!(["b", "a/bc", "a/c"].iter().all(|place| !mentions.may_miss_below(&path(place))));
+        assert!(Unreadable::by(&path("a"), io::ErrorKind::StorageFull.into()).is_err());
+    }
 }
