@@ -178,3 +178,19 @@ async fn a_checkout_of_thousands_of_files_is_seen_through_a_fresh_sandbox() {
     assert_eq!(said, "new\nagent\n6000\n");
     bench.end().await;
 }
+
+/// Few enough to be brought in one by one, and too many to be asked about in one call.
+#[tokio::test]
+async fn thousands_of_files_with_long_names_are_seen() {
+    let home = Home::new();
+    home.write("a.txt", "old\n");
+    let bench = Workbench::with(|options| options.home(&home)).await;
+    bench.bash("cat a.txt; ls many 2>/dev/null").await;
+    for number in 0..3_500 {
+        home.write(&format!("many/{number}-{}", "long".repeat(30)), "new\n");
+    }
+    let other = home.write("other", "new\n");
+    std::fs::rename(other, home.workspace().join("a.txt")).unwrap();
+    assert_eq!(bench.bash("cat a.txt; ls many | wc -l").await, "new\n3500\n");
+    bench.end().await;
+}

@@ -6,11 +6,11 @@ use super::freshness::{Plan, Push, Sides, Suspect, call};
 use super::shown_states::ShownStates;
 use super::user_side::Buffers;
 use super::watch::{Subscription, WorkspaceWatches};
-use crate::limits::WATCH_START_MAX_MS;
+use crate::limits::{STALE_CALL_MAX_BYTES, WATCH_START_MAX_MS};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::sandbox::{Sandbox, SandboxError, SandboxSlot};
-use airlock_guest::{Answer, Call, Link, LinkError};
-use std::collections::HashSet;
+use airlock_guest::{Answer, Call, Expected, Link, LinkError};
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +43,14 @@ pub struct HeldView<'a> {
     slot: &'a Arc<SandboxSlot>,
     kept: &'a Kept,
     _turn: MutexGuard<'a, ()>,
+}
+
+/// What was brought into the view.
+enum Brought {
+    All,
+    /// And why something was not.
+    AllBut(String),
+    TooMuch,
 }
 
 impl SessionView {
@@ -229,16 +237,38 @@ impl HeldView<'_> {
         if paths.is_empty() {
             return Ok(true);
         }
+        match self.bring_in(link, paths.clone()).await {
+            Ok(Brought::All) => Ok(true),
+            Ok(Brought::TooMuch) => Ok(false),
+            // One that cannot be put is tried again when it changes again.
+            Ok(Brought::AllBut(why)) => Err(LinkError::Refused(why)),
+            Err(error) => {
+                // Or they would stay old until they change again.
+                self.kept.changed.put_back(paths);
+                Err(error)
+            }
+        }
+    }
+
+    async fn bring_in(&self, link: &Link, paths: BTreeSet<WorkspacePath>) -> Result<Brought, LinkError> {
         let suspects = self.sides(move |sides| sides.suspects(paths)).await;
         let stale = stale(link, suspects).await?;
         let Plan::Push(pushes) = self.sides(move |sides| sides.plan(&stale)).await.map_err(refused)? else {
-            return Ok(false);
+            return Ok(Brought::TooMuch);
         };
+        let mut brought = Brought::All;
         for Push { path, entry, modified_ns } in pushes {
-            put(link, &path, &entry, modified_ns).await?;
+            match put(link, &path, &entry, modified_ns).await {
+                // It keeps no other from being put.
+                Err(LinkError::Refused(why)) if !why.contains(STALE) => {
+                    brought = Brought::AllBut(why);
+                    continue;
+                }
+                put => put?,
+            }
             self.sides(move |sides| sides.agree(&path, &Agreed::On(entry))).await.map_err(refused)?;
         }
-        Ok(true)
+        Ok(brought)
     }
 
     /// A new sandbox, which sees the workspace as it is.
@@ -284,13 +314,33 @@ fn put_on_disk(sides: &Sides, path: &WorkspacePath, entry: &Entry) -> io::Result
 
 /// Those of the suspects that do not look inside as they should.
 async fn stale(link: &Link, suspects: Vec<Suspect>) -> Result<Vec<WorkspacePath>, LinkError> {
-    let expected = suspects.iter().filter_map(|suspect| suspect.expected.clone()).collect();
-    let Answer::Stale { paths } = link.ask(&Call::Stale { expected }, None).await? else {
-        return Err(LinkError::Refused("the sandbox gave an answer that does not fit".to_owned()));
-    };
-    let paths: HashSet<String> = paths.into_iter().collect();
+    let mut paths = HashSet::new();
+    for expected in in_calls(suspects.iter().filter_map(|suspect| suspect.expected.clone()))? {
+        let Answer::Stale { paths: some } = link.ask(&Call::Stale { expected }, None).await? else {
+            return Err(LinkError::Refused("the sandbox gave an answer that does not fit".to_owned()));
+        };
+        paths.extend(some);
+    }
     let stale = |suspect: &Suspect| suspect.expected.is_none() || paths.contains(suspect.path.as_str());
     Ok(suspects.into_iter().filter(stale).map(|suspect| suspect.path).collect())
+}
+
+/// As few lists as there can be, each of which fits into a call.
+fn in_calls(all: impl Iterator<Item = Expected>) -> io::Result<Vec<Vec<Expected>>> {
+    let (mut calls, mut bytes) = (Vec::<Vec<Expected>>::new(), 0);
+    for expected in all {
+        // With a comma.
+        let more = serde_json::to_vec(&expected)?.len() + 1;
+        bytes += more;
+        match calls.last_mut() {
+            Some(call) if bytes <= STALE_CALL_MAX_BYTES => call.push(expected),
+            _ => {
+                calls.push(vec![expected]);
+                bytes = more;
+            }
+        }
+    }
+    Ok(calls)
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
@@ -299,4 +349,25 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 
 fn refused(error: io::Error) -> LinkError {
     LinkError::Refused(error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use airlock_guest::ExpectedKind;
+    use airlock_guest::frames::FRAME_MAX_BYTES;
+
+    #[test]
+    fn a_call_about_any_number_of_changed_files_fits_into_a_frame() {
+        // As long as they get: a control character is six bytes on its way.
+        let path = |number: usize| format!("{number}{}", "\u{1}".repeat(4_000));
+        for count in [0, 1, 1_000] {
+            let all = (0..count).map(|number| Expected { path: path(number), kind: ExpectedKind::Missing });
+            let calls = in_calls(all).unwrap();
+            assert_eq!(calls.iter().map(Vec::len).sum::<usize>(), count);
+            for expected in calls {
+                assert!(serde_json::to_vec(&Call::Stale { expected }).unwrap().len() <= FRAME_MAX_BYTES);
+            }
+        }
+    }
 }

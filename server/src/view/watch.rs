@@ -96,6 +96,15 @@ impl Subscription {
         std::mem::take(&mut *lock(&self.changed))
     }
 
+    /// These changed paths were of no use yet: the next one to ask gets them again.
+    pub fn put_back(&self, paths: BTreeSet<WorkspacePath>) {
+        let mut changed = lock(&self.changed);
+        changed.paths.extend(paths);
+        if changed.paths.len() > CHANGED_PATHS_MAX {
+            *changed = Changed { paths: BTreeSet::new(), too_many: true };
+        }
+    }
+
     /// Whether a path is known to have changed, without forgetting it.
     pub fn includes(&self, path: &WorkspacePath) -> bool {
         let changed = lock(&self.changed);
