@@ -202,8 +202,10 @@ pub const CHANGES_LARGE_MAX_BYTES: u64 = 4 << 30;
 pub const VIEW_FOLDERS_MAX_DEPTH: usize = 128;
 /// Things in the upper folder that are looked at after a tool call, to remember what they were made from.
 pub const VIEW_MENTIONS_MAX: usize = 50_000;
-/// The log of what both sides agreed on.
-pub const VIEW_BASE_MAX_BYTES: usize = 256 << 20;
+/// One line of the log of what both sides agreed on. A longer one says nothing.
+pub const VIEW_BASE_LINE_MAX_BYTES: usize = 1 << 20;
+/// Lines that this log may have besides twice those that still say something.
+pub const VIEW_BASE_OLD_LINES_MAX: usize = 1_000;
 /// Changes of a session that are listed.
 pub const CHANGES_MAX: usize = 20_000;
 /// Files that are written before the first of them gets its name. Each keeps two handles open.

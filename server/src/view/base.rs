@@ -8,14 +8,14 @@
 //! a content that is damaged, leaves its path with an unknown base, and then nothing is merged or overwritten unasked.
 
 use super::entry::{Content, Entry, FileEntry, digest};
-use crate::limits::{VIEW_BASE_MAX_BYTES, VIEW_CONTENT_MAX_BYTES};
+use crate::limits::{VIEW_BASE_LINE_MAX_BYTES, VIEW_BASE_OLD_LINES_MAX, VIEW_CONTENT_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
@@ -24,9 +24,13 @@ pub struct Base {
     /// Where contents are kept.
     contents: PathBuf,
     kept: BTreeMap<WorkspacePath, Kept>,
-    log: File,
+    log_path: PathBuf,
+    /// `None`: it was written anew and could not be opened yet.
+    log: Option<File>,
     /// The log may end in a piece of a line.
     torn: bool,
+    /// Lines of the log, or those since it could not be written anew.
+    lines: usize,
 }
 
 /// What is known of a path.
@@ -68,29 +72,33 @@ impl Base {
     /// The same, with contents that are shared with others.
     pub fn open_with(folder: &Path, contents: PathBuf) -> io::Result<Self> {
         storage::make_private_folder(folder)?;
-        let path = folder.join("log");
-        let text = storage::read_bytes(&path, VIEW_BASE_MAX_BYTES)?.unwrap_or_default();
-        let mut kept = BTreeMap::new();
-        let mut lines = 0;
-        for line in text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
-            lines += 1;
+        let log_path = folder.join("log");
+        let log = open_log(&log_path)?;
+        let mut base = Self { contents, kept: BTreeMap::new(), log_path, log: None, torn: false, lines: 0 };
+        base.read(&log)?;
+        base.log = Some(log);
+        base.tidy();
+        Ok(base)
+    }
+
+    /// Line by line: a log that grew too long is still what the review needs.
+    fn read(&mut self, log: &File) -> io::Result<()> {
+        let mut log = BufReader::new(log);
+        let mut line = Vec::new();
+        loop {
+            line.clear();
+            if log.by_ref().take(VIEW_BASE_LINE_MAX_BYTES as u64).read_until(b'\n', &mut line)? == 0 {
+                return Ok(());
+            }
+            self.lines += 1;
+            self.torn = line.last() != Some(&b'\n');
             // A last line that was cut off says nothing.
-            let Ok(Line { path, kept: state }) = serde_json::from_slice(line) else {
-                continue;
-            };
-            if let Ok(path) = WorkspacePath::parse(&path) {
-                apply(&mut kept, path, state);
+            if let Ok(Line { path, kept }) = serde_json::from_slice(&line)
+                && let Ok(path) = WorkspacePath::parse(&path)
+            {
+                apply(&mut self.kept, path, kept);
             }
         }
-        if lines > 2 * kept.len() + 100 || text.last().is_some_and(|byte| *byte != b'\n') {
-            let lines = kept.iter().map(|(path, kept)| line(path, Some(kept.clone())));
-            storage::replace(&path, &lines.collect::<io::Result<Vec<_>>>()?.concat())?;
-        }
-        let log = match storage::open_private(&path, true) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => storage::open_private(&path, false),
-            opened => opened,
-        }?;
-        Ok(Self { contents, kept, log, torn: false })
     }
 
     /// What both sides last agreed on at a path. Below something that was no folder there was nothing.
@@ -113,6 +121,12 @@ impl Base {
     /// Whether both sides last had a file or a link there.
     pub fn had_something(&self, path: &WorkspacePath) -> bool {
         matches!(self.kept.get(path), Some(Kept::File { .. } | Kept::Link { .. }))
+    }
+
+    /// All paths of which no more is kept than that nothing was there, or that nobody knows.
+    pub fn paths_without_content(&self) -> Vec<WorkspacePath> {
+        let without = self.kept.iter().filter(|(_, kept)| matches!(kept, Kept::Missing | Kept::Unknown));
+        without.map(|(path, _)| path.clone()).collect()
     }
 
     /// All paths for which something is kept.
@@ -177,11 +191,41 @@ impl Base {
         if self.torn {
             line.insert(0, b'\n');
         }
+        if self.log.is_none() {
+            self.log = Some(open_log(&self.log_path)?);
+        }
         // A disk that fills up takes a piece.
         self.torn = true;
-        self.log.write_all(&line)?;
+        if let Some(log) = &mut self.log {
+            log.write_all(&line)?;
+        }
         self.torn = false;
+        self.lines += 1;
         apply(&mut self.kept, path.clone(), kept);
+        self.tidy();
+        Ok(())
+    }
+
+    /// Writes the log anew when most of it says nothing any more, or its end.
+    fn tidy(&mut self) {
+        if !self.torn && self.lines <= 2 * self.kept.len() + VIEW_BASE_OLD_LINES_MAX {
+            return;
+        }
+        if let Err(error) = self.write_anew() {
+            // All of it is in the old one. The next try comes after as many lines again.
+            self.lines = self.kept.len();
+            tracing::warn!(%error, "the log of what both sides agreed on grows");
+        }
+    }
+
+    fn write_anew(&mut self) -> io::Result<()> {
+        let lines = self.kept.iter().map(|(path, kept)| line(path, Some(kept.clone())));
+        storage::replace(&self.log_path, &lines.collect::<io::Result<Vec<_>>>()?.concat())?;
+        // The handle is that of the old one.
+        self.log = None;
+        self.lines = self.kept.len();
+        self.torn = false;
+        self.log = Some(open_log(&self.log_path)?);
         Ok(())
     }
 
@@ -250,6 +294,13 @@ fn apply(all: &mut BTreeMap<WorkspacePath, Kept>, path: WorkspacePath, kept: Opt
             all.insert(path, kept);
         }
         None => drop(all.remove(&path)),
+    }
+}
+
+fn open_log(path: &Path) -> io::Result<File> {
+    match storage::open_private(path, true) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => storage::open_private(path, false),
+        opened => opened,
     }
 }
 
@@ -329,5 +380,39 @@ mod tests {
         drop(base);
         let base = Base::open(folder.path().to_owned()).unwrap();
         assert_eq!(base.paths(), [path("a"), path("c")]);
+    }
+
+    #[test]
+    fn what_is_agreed_on_again_and_again_does_not_make_the_log_grow_without_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut base = Base::open(folder.path().to_owned()).unwrap();
+        base.agree(&path("stays"), &Entry::Folder).unwrap();
+        for number in 0..10 * VIEW_BASE_OLD_LINES_MAX {
+            base.agree(&path(&format!("goes-{number}")), &Entry::Missing).unwrap();
+            base.forget(&path(&format!("goes-{number}"))).unwrap();
+        }
+        let lines = std::fs::read(folder.path().join("log")).unwrap();
+        let lines = lines.iter().filter(|byte| **byte == b'\n').count();
+        assert!(lines <= VIEW_BASE_OLD_LINES_MAX + 4, "{lines}");
+        base.agree(&path("last"), &Entry::Missing).unwrap();
+        drop(base);
+        assert_eq!(Base::open(folder.path().to_owned()).unwrap().paths(), [path("last"), path("stays")]);
+    }
+
+    #[test]
+    fn a_log_of_any_length_is_opened_and_written_anew_and_a_line_that_is_too_long_says_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = File::create(folder.path().join("log")).unwrap();
+        log.write_all(&line(&path("first"), Some(Kept::Missing)).unwrap()).unwrap();
+        let long =
+            line(&path("long"), Some(Kept::Link { target: vec![255; VIEW_BASE_LINE_MAX_BYTES] })).unwrap();
+        log.write_all(&long).unwrap();
+        for _ in 0..=VIEW_BASE_OLD_LINES_MAX {
+            log.write_all(&line(&path("last"), Some(Kept::Missing)).unwrap()).unwrap();
+        }
+        let base = Base::open(folder.path().to_owned()).unwrap();
+        assert_eq!(base.paths(), [path("first"), path("last")]);
+        let left = std::fs::metadata(folder.path().join("log")).unwrap().len();
+        assert!(left < 200, "{left}");
     }
 }

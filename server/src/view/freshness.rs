@@ -2,12 +2,13 @@
 
 use super::base::{Agreed, Base};
 use super::entry::{Content, Entry, FileEntry};
-use super::upper::{InUpper, Upper};
+use super::upper::{InUpper, Mentions, Upper};
 use super::user_side::{Buffers, Glance, UserSide};
 use crate::limits::{PUSH_MAX_BYTES, VIEW_MENTIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::{Facts, Kind};
 use airlock_guest::{Call, Expected, ExpectedKind};
+use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -167,7 +168,9 @@ impl Sides {
     /// Remembers what new changes of the agent were made from. `changed_meanwhile` tells which paths the user changed
     /// at the same time: of those nobody knows.
     pub fn capture(&mut self, changed_meanwhile: impl Fn(&WorkspacePath) -> bool) -> io::Result<()> {
-        for mention in self.upper.mentions(VIEW_MENTIONS_MAX)?.all {
+        let mentions = self.upper.mentions(VIEW_MENTIONS_MAX)?;
+        self.forget_what_is_gone(&mentions)?;
+        for mention in mentions.all {
             if self.base.keeps(&mention.path) || self.base.get(&mention.path) == Agreed::On(Entry::Missing) {
                 continue;
             }
@@ -183,6 +186,26 @@ impl Sides {
                     tracing::warn!(path = %mention.path, %error, "the user's file cannot be read");
                     self.base.lose(&mention.path)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the agent made and removed again left no trace: the view shows the workspace's own, and of that there is
+    /// nothing to remember. Or each name that a command made in passing would be kept for ever.
+    fn forget_what_is_gone(&mut self, mentions: &Mentions) -> io::Result<()> {
+        let mentioned: HashSet<&WorkspacePath> = mentions.all.iter().map(|mention| &mention.path).collect();
+        let mut kept = self.base.paths_without_content();
+        kept.retain(|path| !mentioned.contains(path));
+        // In a folder that the agent made anew there is a trace of nothing. Past some number of them, that nobody knows
+        // what was there is the better answer.
+        let too_many = kept.len() > VIEW_MENTIONS_MAX && !mentions.cut;
+        for path in kept {
+            match self.upper.entry(&path) {
+                Ok(InUpper::Untouched) => self.base.forget(&path)?,
+                Ok(InUpper::Is(Entry::Missing)) if too_many => self.base.forget(&path)?,
+                // It is looked at again after the next call.
+                Ok(InUpper::Is(_)) | Err(_) => {}
             }
         }
         Ok(())
@@ -250,15 +273,42 @@ mod tests {
     use super::*;
     use crate::view::NoEditor;
 
+    struct World {
+        folder: tempfile::TempDir,
+        sides: Sides,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().unwrap();
+            std::fs::create_dir(folder.path().join("workspace")).unwrap();
+            let sides = Self::open(folder.path());
+            Self { folder, sides }
+        }
+
+        fn open(folder: &Path) -> Sides {
+            let root = WorkspaceRoot::open(&folder.join("workspace")).unwrap();
+            Sides::open(&root, Arc::new(NoEditor), &folder.join("session")).unwrap()
+        }
+
+        fn users(&self, path: &str, text: &str) {
+            std::fs::write(self.folder.path().join("workspace").join(path), text).unwrap();
+        }
+
+        fn capture(&mut self) {
+            self.sides.capture(|_| false).unwrap();
+        }
+    }
+
+    fn path(text: &str) -> WorkspacePath {
+        WorkspacePath::parse(text).unwrap()
+    }
+
     #[test]
     fn a_folder_that_the_agent_made_a_file_keeps_nothing_else_from_being_settled() {
-        let folder = tempfile::tempdir().unwrap();
-        let (workspace, session) = (folder.path().join("workspace"), folder.path().join("session"));
-        std::fs::create_dir(&workspace).unwrap();
-        std::fs::write(workspace.join("a.txt"), "user's").unwrap();
-        let root = WorkspaceRoot::open(&workspace).unwrap();
-        let mut sides = Sides::open(&root, Arc::new(NoEditor), &session).unwrap();
-        let path = |text| WorkspacePath::parse(text).unwrap();
+        let mut world = World::new();
+        world.users("a.txt", "user's");
+        let sides = &mut world.sides;
         let pushed = Entry::file(b"pushed", 0o644);
         sides.upper.put(&path("a.txt"), &pushed).unwrap();
         sides.base.agree(&path("a.txt"), &pushed).unwrap();
@@ -267,5 +317,36 @@ mod tests {
         sides.settle().unwrap();
         assert_eq!(sides.upper.entry(&path("a.txt")).unwrap(), InUpper::Untouched);
         assert_eq!(sides.upper.entry(&path("d")).unwrap(), InUpper::Is(Entry::file(b"agent's", 0o644)));
+    }
+
+    #[test]
+    fn what_the_agent_made_and_removed_again_is_not_remembered_and_what_it_has_is() {
+        let mut world = World::new();
+        world.users("users.txt", "user's");
+        world.sides.upper.put(&path("users.txt"), &Entry::Missing).unwrap();
+        world.sides.upper.put(&path("stays.txt"), &Entry::file(b"agent's", 0o644)).unwrap();
+        for number in 0..50 {
+            let passing = path(&format!("passing-{number}"));
+            world.sides.upper.put(&passing, &Entry::file(b"agent's", 0o644)).unwrap();
+            world.capture();
+            assert_eq!(world.sides.base.get(&passing), Agreed::On(Entry::Missing));
+            world.sides.upper.forget(&passing).unwrap();
+            world.capture();
+        }
+        for sides in [&world.sides, &World::open(world.folder.path())] {
+            assert_eq!(sides.base.paths(), [path("stays.txt"), path("users.txt")]);
+        }
+        // A file that the user then makes under such a name is the user's.
+        world.users("passing-1", "user's");
+        assert_eq!(world.sides.agents(&path("passing-1")).unwrap(), InUpper::Untouched);
+        let Plan::Push(pushes) = world.sides.plan(&[path("passing-1")]).unwrap() else {
+            panic!("it is little");
+        };
+        assert_eq!(pushes.len(), 1);
+        // And one that the agent then makes is made from the user's.
+        world.sides.upper.put(&path("passing-1"), &Entry::file(b"agent's", 0o644)).unwrap();
+        world.capture();
+        let users = world.sides.user.entry(&path("passing-1")).unwrap();
+        assert_eq!(world.sides.base.get(&path("passing-1")), Agreed::On(users));
     }
 }
