@@ -96,9 +96,13 @@ fn called(code: &str) -> Vec<Vec<String>> {
         {
             let rest = &words[index + 1..];
             let is_name = |word: &&&str| word.chars().all(|letter| letter.is_ascii_lowercase());
-            let Some(first) = rest.first().filter(is_name) else { continue };
-            let mut call = vec![(*first).to_owned()];
-            if *first == "plugin" {
+            let mut call: Vec<String> = match rest.first() {
+                Some(first) if is_name(&first) => vec![(*first).to_owned()],
+                // No sub-command: the options are those of the program itself.
+                Some(first) if first.starts_with("--") => Vec::new(),
+                _ => continue,
+            };
+            if call == ["plugin"] {
                 call.extend(rest.get(1).filter(is_name).map(|word| (*word).to_owned()));
             }
             // What follows a comment or another command is not ours.
@@ -110,4 +114,12 @@ fn called(code: &str) -> Vec<Vec<String>> {
         }
     }
     calls
+}
+
+#[test]
+fn an_option_without_a_sub_command_is_a_call_too() {
+    assert_eq!(called("airlock --stdio"), [["--stdio"]]);
+    assert_eq!(called("airlock lsp --stdio"), [["lsp", "--stdio"]]);
+    assert_eq!(called("airlock plugin run --grant all x"), [["plugin", "run", "--grant"]]);
+    assert_eq!(called("the airlock's PATH"), Vec::<Vec<String>>::new());
 }

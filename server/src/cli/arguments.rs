@@ -21,6 +21,7 @@ Environment:
   ANTHROPIC_BASE_URL  another address of the API
   MODEL, MAX_TOKENS   the model to ask, and the most that one answer may hold
   SAFEDIR             the workspace where nothing else names one
+  USE_SANDBOX         false: chat only, no tool runs
   AIRLOCK_LOG         what is logged to stderr: error, warn (the default), info, debug
   NO_COLOR            no colours";
 
@@ -77,8 +78,8 @@ pub struct ReviewArguments {
 /// Speaks the language-server protocol on stdin and stdout until the editor is gone. Its log goes to stderr.
 #[derive(Debug, Args)]
 pub struct LspArguments {
-    /// Editors pass it; there is no other way to speak.
-    #[arg(long, hide = true)]
+    /// Editors pass it; there is no other way to speak
+    #[arg(long)]
     pub stdio: bool,
 }
 

@@ -48,8 +48,9 @@ pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usi
 
 /// For an editor that cannot ask: what the user can do by themselves.
 async fn say_how(shared: &Shared, message: &str) {
-    let how = "`airlock review` in a terminal goes through it, the commands airlock.accept and airlock.reject take or \
-               discard all of it";
+    // A session that is open here cannot be reviewed from elsewhere.
+    let how = "The commands airlock.accept and airlock.reject take or discard all of it; `airlock review` in a terminal \
+               goes through it after you closed the editor";
     shared.client.show_message(MessageType::INFO, format!("{message} {how}")).await;
 }
 

@@ -54,7 +54,7 @@ The exit status is 0 only when the tool answered well.
 
 Examples:
   airlock plugin run word_count '{\"text\": \"one two\"}'
-  airlock plugin run --grant all todos";
+  airlock plugin run --grant all collect_todos";
 
 pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Result<Exit> {
     let workspace = world.workspace(arguments.workspace.as_deref())?;

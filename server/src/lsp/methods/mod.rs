@@ -1,4 +1,4 @@
-//! One method, one file: a function that knows no plumbing.
+//! One method, one file: a function that knows no plumbing. Those of a line or two stand in their route, in `lsp/server.rs`.
 
 pub(super) mod changes;
 pub(super) mod code_action;
