@@ -1,6 +1,7 @@
 //! A conversation's messages, as the core and the history know them. The Messages API's own form is in
 //! [`crate::claude::wire`].
 
+use crate::limits::BYTES_PER_TOKEN;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -116,7 +117,6 @@ impl Message {
 
     /// How many tokens the message is, roughly: used only until the API tells the true number.
     pub fn estimated_tokens(&self) -> u64 {
-        const BYTES_PER_TOKEN: u64 = 3;
         self.content.iter().map(|block| block.weight_bytes() as u64 / BYTES_PER_TOKEN + 4).sum()
     }
 }

@@ -43,6 +43,8 @@ pub const PROMPT_MAX_BYTES: usize = 1 << 20;
 pub const PROMPT_CONTEXT_MAX_ITEMS: usize = 64;
 /// What one of them may add to the prompt.
 pub const PROMPT_CONTEXT_ITEM_MAX_BYTES: usize = 256 << 10;
+/// A document with the answers of a session, for editors without the extension. A full one is followed by another.
+pub const ANSWERS_FILE_MAX_BYTES: usize = 1 << 20;
 /// Updates that wait for a slow client, in bytes of text. A turn waits while there are more.
 pub const OUTBOX_MAX_BYTES: usize = 4 << 20;
 
@@ -70,6 +72,30 @@ pub const TOOL_RESULT_MAX_BYTES: usize = 256 << 10;
 pub const MESSAGE_IMAGES_MAX_BYTES: usize = 16 << 20;
 /// Tool calls that run at once, when all of them only read.
 pub const TOOL_CALLS_AT_ONCE_MAX: usize = 16;
+/// The name of a tool: the API takes no longer one.
+pub const TOOL_NAME_MAX_CHARS: usize = 128;
+/// How long a command of the agent may run where it says nothing.
+pub const TOOL_COMMAND_S: u64 = 120;
+/// What it may say.
+pub const TOOL_COMMAND_MAX_S: u64 = 3_600;
+/// Lines that `read_file` gives where the model does not say how many.
+pub const TOOL_READ_LINES: u64 = 2_000;
+/// An image that the model is shown: the API takes no larger one.
+pub const TOOL_IMAGE_MAX_BYTES: usize = 5 << 20;
+/// Entries that `list_files` gives. More would tell the model little and cost a lot.
+pub const TOOL_LIST_ENTRIES_MAX: usize = 1_000;
+/// How deep it looks where the model does not say.
+pub const TOOL_LIST_DEPTH: usize = 4;
+/// What the model may say.
+pub const TOOL_LIST_DEPTH_MAX: usize = 32;
+/// Lines that `search_files` finds. More would tell the model little and cost a lot.
+pub const TOOL_SEARCH_MATCHES_MAX: usize = 500;
+/// Lines that it shows around each.
+pub const TOOL_SEARCH_CONTEXT_LINES_MAX: usize = 20;
+/// Pieces of a tool's live output that wait to be shown.
+pub const TOOL_PROGRESS_WAITING_MAX: usize = 64;
+/// How long stopped tools may take to clean up before they are dropped.
+pub const TOOLS_STOP_MAX_MS: u64 = 2_000;
 /// The body of an error response that is read.
 pub const ERROR_BODY_MAX_BYTES: usize = 64 << 10;
 /// How long a connection may take to come up.
@@ -143,6 +169,11 @@ pub const COMPACT_AT_PERCENT: u64 = 80;
 pub const COMPACT_KEEP_PERCENT: u64 = 10;
 /// A compaction must bring the conversation below this share of what it was, or it counts as having freed nothing.
 pub const COMPACT_MUST_REACH_PERCENT: u64 = 70;
+
+/// What a tool result keeps in the text that a summary is made of.
+pub const COMPACT_RESULT_MAX_BYTES: usize = 4_000;
+/// What a token is taken for until the API tells the true number: rather too little than too much.
+pub const BYTES_PER_TOKEN: u64 = 3;
 
 /// Lines of a tool's output that the terminal shows as they come.
 pub const CHAT_OUTPUT_HEAD_LINES: usize = 20;
@@ -288,6 +319,10 @@ pub const PLUGIN_ASKED_MAX_BYTES: usize = 200;
 pub const PLUGIN_DESCRIPTION_MAX_BYTES: usize = 4 << 10;
 /// The input schema of a plugin's tool.
 pub const PLUGIN_SCHEMA_MAX_BYTES: usize = 64 << 10;
+/// Words that say what a plugin's tool may do.
+pub const PLUGIN_EFFECTS_MAX: usize = 16;
+/// One of them.
+pub const PLUGIN_EFFECT_MAX_BYTES: usize = 64;
 /// How long a call of a plugin may take.
 pub const PLUGIN_CALL_MAX_MS: u64 = 30_000;
 /// How long a plugin may compute in one call; what it waits for does not count.

@@ -8,7 +8,9 @@ use crate::claude::{
     Claude, Failure, MessageRequest, MessageStream, StopCause, StreamEvent, TokenUsage, ToolSpec, retry,
 };
 use crate::conversation::{Block, Message, ResultPart, Role};
-use crate::limits::{COMPACT_KEEP_PERCENT, COMPACT_MUST_REACH_PERCENT};
+use crate::limits::{
+    BYTES_PER_TOKEN, COMPACT_KEEP_PERCENT, COMPACT_MUST_REACH_PERCENT, COMPACT_RESULT_MAX_BYTES,
+};
 use std::sync::Arc;
 
 /// Everything that a compaction needs.
@@ -39,8 +41,6 @@ const REQUEST: &str = "The conversation has become too long and will go on from 
     yourself: the task and what the user asked for, decisions and their reasons, what was done to which files, what \
     commands showed, what is left to do, and everything the user said about how to work. Names, paths and numbers \
     exactly. Call no tools.";
-
-const BYTES_PER_TOKEN: u64 = 3;
 
 impl Compactor<'_> {
     /// Asks the model for a summary and makes the new beginning of it.
@@ -155,7 +155,6 @@ fn recent(messages: &[Message], room_bytes: usize) -> String {
 }
 
 fn transcript(message: &Message) -> String {
-    const RESULT_MAX_BYTES: usize = 4000;
     let who = match message.role {
         Role::User => "User",
         Role::Assistant => "You",
@@ -171,7 +170,7 @@ fn transcript(message: &Message) -> String {
                     ResultPart::Image { .. } => "[image]",
                 })
                 .collect();
-            let end = text.floor_char_boundary(RESULT_MAX_BYTES.min(text.len()));
+            let end = text.floor_char_boundary(COMPACT_RESULT_MAX_BYTES.min(text.len()));
             let cut = if end < text.len() { " […]" } else { "" };
             Some(format!("Result: {}{cut}", &text[..end]))
         }

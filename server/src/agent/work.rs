@@ -4,6 +4,7 @@ use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
 use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
 use crate::conversation::{Block, ResultPart};
+use crate::limits::{TOOL_PROGRESS_WAITING_MAX, TOOLS_STOP_MAX_MS};
 use crate::tools::{Consent, Progress, ToolContext};
 use crate::view::{EditorView, SessionView};
 use futures::future::BoxFuture;
@@ -14,11 +15,6 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::Sleep;
 use tokio_util::sync::CancellationToken;
-
-/// Pieces of live output that wait to be shown.
-const PROGRESS_WAITING_MAX: usize = 64;
-/// How long stopped tools may take to clean up before they are dropped.
-const TOOLS_STOP_MAX: Duration = Duration::from_secs(2);
 
 /// What a turn is waiting for.
 pub(super) struct Work {
@@ -51,7 +47,7 @@ pub(super) enum Happened {
 
 impl Default for Work {
     fn default() -> Self {
-        let (progress_sink, progress) = mpsc::channel(PROGRESS_WAITING_MAX);
+        let (progress_sink, progress) = mpsc::channel(TOOL_PROGRESS_WAITING_MAX);
         Self {
             learning: None,
             asking: None,
@@ -132,7 +128,7 @@ impl Work {
         tokio::spawn(async move {
             let all = async { while stopped.join_next().await.is_some() {} };
             // What is not done by then is aborted when the set is dropped.
-            let _ = tokio::time::timeout(TOOLS_STOP_MAX, all).await;
+            let _ = tokio::time::timeout(Duration::from_millis(TOOLS_STOP_MAX_MS), all).await;
         });
     }
 

@@ -137,3 +137,22 @@ impl Book {
 fn key(folder: &Path) -> String {
     folder.canonicalize().unwrap_or_else(|_| folder.to_owned()).to_string_lossy().into_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grants_that_would_be_too_many_are_refused_and_those_there_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = GrantStore { path: folder.path().join("grants.json") };
+        let keep = |name: &str| {
+            let granted = Granted { name: name.to_owned(), digest: String::new(), powers: Powers::default() };
+            store.change(|book| drop(book.plugins.insert(name.to_owned(), granted)))
+        };
+        keep("a").unwrap();
+        assert!(keep(&"x".repeat(GRANTS_MAX_BYTES / 2)).unwrap_err().contains("revoke some"));
+        keep("b").unwrap();
+        assert_eq!(store.read().unwrap().plugins.into_keys().collect::<Vec<_>>(), ["a", "b"]);
+    }
+}

@@ -123,4 +123,19 @@ mod tests {
         assert_eq!(kept, 3);
         assert_eq!(store.get("b").unwrap().unwrap(), b"x");
     }
+
+    #[test]
+    fn a_full_store_takes_no_new_key_and_keeps_the_old_ones() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = KvStore::new(folder.path().join("store.json"));
+        // Through the file: a thousand syncs would take long.
+        let values: Values =
+            (0..PLUGIN_KEYS_MAX).map(|number| (format!("k{number}"), String::new())).collect();
+        storage::replace(&store.path, &serde_json::to_vec(&values).unwrap()).unwrap();
+        assert!(matches!(store.set("one more", b""), Err(KvError::TooLarge(_))));
+        store.set("k0", b"changed").unwrap();
+        assert_eq!(store.list("").unwrap().len(), PLUGIN_KEYS_MAX);
+        store.delete("k1").unwrap();
+        store.set("one more", b"").unwrap();
+    }
 }

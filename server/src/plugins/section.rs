@@ -3,7 +3,8 @@
 //! `airlock plugin build` writes it; the server reads it. A component without it is asked once, by calling it.
 
 use crate::limits::{
-    PLUGIN_DESCRIPTION_MAX_BYTES, PLUGIN_NAME_MAX_CHARS, PLUGIN_SCHEMA_MAX_BYTES, PLUGIN_TOOLS_MAX,
+    PLUGIN_DESCRIPTION_MAX_BYTES, PLUGIN_EFFECT_MAX_BYTES, PLUGIN_EFFECTS_MAX, PLUGIN_NAME_MAX_CHARS,
+    PLUGIN_SCHEMA_MAX_BYTES, PLUGIN_TOOLS_MAX,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -64,7 +65,8 @@ impl Listing {
             check_name("tool", &tool.name)?;
             check_length("description", &tool.name, &tool.description, PLUGIN_DESCRIPTION_MAX_BYTES)?;
             check_length("schema", &tool.name, &tool.input_schema.to_string(), PLUGIN_SCHEMA_MAX_BYTES)?;
-            if tool.effects.len() > 16 || tool.effects.iter().any(|effect| effect.len() > 64) {
+            let is_long = |effect: &String| effect.len() > PLUGIN_EFFECT_MAX_BYTES;
+            if tool.effects.len() > PLUGIN_EFFECTS_MAX || tool.effects.iter().any(is_long) {
                 return Err(format!("the tool {:?} has too many effects, or too long ones", tool.name));
             }
         }
@@ -232,5 +234,44 @@ mod tests {
         for name in ["", "a b", "a/b", "ä", &"x".repeat(65)] {
             assert!(write(EMPTY, &listing(name)).is_err(), "{name:?}");
         }
+    }
+
+    /// Whether a listing is refused, and why, once its only tool was changed.
+    fn refused(change: impl FnOnce(&mut ListedTool)) -> Option<String> {
+        let mut listing = listing("one");
+        change(&mut listing.tools[0]);
+        listing.check().err()
+    }
+
+    #[test]
+    fn a_plugin_has_as_many_tools_and_commands_as_it_may_and_no_more() {
+        let tool = listing("one").tools.remove(0);
+        let command = ListedCommand { name: "c".to_owned(), description: String::new(), hint: String::new() };
+        let of = |tools: usize, commands: usize| Listing {
+            interface: "0.1.0".to_owned(),
+            tools: vec![tool.clone(); tools],
+            commands: vec![command.clone(); commands],
+        };
+        assert_eq!(of(PLUGIN_TOOLS_MAX, PLUGIN_TOOLS_MAX).check(), Ok(()));
+        for over in [of(PLUGIN_TOOLS_MAX + 1, 0), of(0, PLUGIN_TOOLS_MAX + 1)] {
+            assert!(over.check().unwrap_err().contains("64 tools"));
+        }
+    }
+
+    #[test]
+    fn what_the_model_is_told_of_a_tool_is_as_long_as_it_may_be_and_no_longer() {
+        let schema = |bytes: usize| {
+            let empty = json!({"type": "object", "x": ""}).to_string().len();
+            json!({"type": "object", "x": "x".repeat(bytes - empty)})
+        };
+        assert_eq!(refused(|tool| tool.description = "x".repeat(PLUGIN_DESCRIPTION_MAX_BYTES)), None);
+        assert_eq!(refused(|tool| tool.input_schema = schema(PLUGIN_SCHEMA_MAX_BYTES)), None);
+        assert_eq!(refused(|tool| tool.effects = vec!["x".repeat(64); PLUGIN_EFFECTS_MAX]), None);
+        let why = refused(|tool| tool.description = "x".repeat(PLUGIN_DESCRIPTION_MAX_BYTES + 1));
+        assert!(why.unwrap().contains("the description of \"one\""));
+        let why = refused(|tool| tool.input_schema = schema(PLUGIN_SCHEMA_MAX_BYTES + 1));
+        assert!(why.unwrap().contains("the schema of \"one\""));
+        assert!(refused(|tool| tool.effects = vec!["x".to_owned(); PLUGIN_EFFECTS_MAX + 1]).is_some());
+        assert!(refused(|tool| tool.effects = vec!["x".repeat(PLUGIN_EFFECT_MAX_BYTES + 1)]).is_some());
     }
 }

@@ -4,6 +4,7 @@ use super::sandboxed::{failed, parse, sandbox, unexpected};
 use super::utf8_stream::Utf8Stream;
 use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use crate::limits::{TOOL_COMMAND_MAX_S, TOOL_COMMAND_S};
 use airlock_guest::{Answer, Call, Exec, Exited, HEAD_MAX_BYTES, Job, LinkError, Said};
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -22,7 +23,12 @@ impl Tool for Bash {
                 "type": "object",
                 "properties": {
                     "command": {"type": "string", "minLength": 1, "description": "The command"},
-                    "timeout_s": {"type": "integer", "minimum": 1, "maximum": 3600, "description": "Seconds until it is ended; 120 if left out"},
+                    "timeout_s": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": TOOL_COMMAND_MAX_S,
+                        "description": format!("Seconds until it is ended; {TOOL_COMMAND_S} if left out")
+                    },
                     "background": {"type": "boolean", "description": "Leave it running and return at once"}
                 },
                 "required": ["command"],
@@ -54,7 +60,7 @@ struct Input {
 }
 
 fn default_timeout() -> u64 {
-    120
+    TOOL_COMMAND_S
 }
 
 async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {

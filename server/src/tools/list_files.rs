@@ -3,6 +3,7 @@
 use super::sandboxed::{ask, parse, path, unexpected};
 use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use crate::limits::{TOOL_LIST_DEPTH, TOOL_LIST_DEPTH_MAX, TOOL_LIST_ENTRIES_MAX};
 use airlock_guest::{Answer, Call, List};
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -19,7 +20,12 @@ impl Tool for ListFiles {
                 "type": "object",
                 "properties": {
                     "path": {"type": "string", "description": "Folder relative to the workspace; all of it if left out"},
-                    "depth": {"type": "integer", "minimum": 1, "maximum": 32, "description": "How deep; 4 if left out"}
+                    "depth": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "maximum": TOOL_LIST_DEPTH_MAX,
+                        "description": format!("How deep; {TOOL_LIST_DEPTH} if left out")
+                    }
                 },
                 "additionalProperties": false
             }),
@@ -48,20 +54,17 @@ struct Input {
 }
 
 fn default_depth() -> usize {
-    4
+    TOOL_LIST_DEPTH
 }
-
-/// More would tell the model little and cost a lot.
-const ENTRIES_MAX: usize = 1000;
 
 async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
     let Input { path: untrusted_path, depth } = parse(input)?;
-    let list = List { path: path(&untrusted_path)?, depth, entries_max: ENTRIES_MAX };
+    let list = List { path: path(&untrusted_path)?, depth, entries_max: TOOL_LIST_ENTRIES_MAX };
     match ask(context, &Call::List(list), None).await? {
         Answer::Lines { text, .. } if text.is_empty() => Ok(ToolOutcome::text("there are no files")),
         Answer::Lines { text, cut: false } => Ok(ToolOutcome::text(text)),
         Answer::Lines { text, cut: true } => Ok(ToolOutcome::text(format!(
-            "{text}[only the first {ENTRIES_MAX} are listed: name a folder for more]"
+            "{text}[only the first {TOOL_LIST_ENTRIES_MAX} are listed: name a folder for more]"
         ))),
         other => Err(unexpected(&other)),
     }

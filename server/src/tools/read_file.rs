@@ -4,6 +4,7 @@ use super::sandboxed::{failed, parse, path, sandbox, unexpected};
 use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
+use crate::limits::{TOOL_IMAGE_MAX_BYTES, TOOL_READ_LINES};
 use airlock_guest::{Answer, Call, LinkError, Read, Said, Text};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use futures::future::BoxFuture;
@@ -23,7 +24,11 @@ impl Tool for ReadFile {
                 "properties": {
                     "path": {"type": "string", "minLength": 1, "description": "Path relative to the workspace"},
                     "first_line": {"type": "integer", "minimum": 1, "description": "Where to begin; 1 if left out"},
-                    "lines": {"type": "integer", "minimum": 1, "description": "How many lines; 2000 if left out"}
+                    "lines": {
+                        "type": "integer",
+                        "minimum": 1,
+                        "description": format!("How many lines; {TOOL_READ_LINES} if left out")
+                    }
                 },
                 "required": ["path"],
                 "additionalProperties": false
@@ -58,11 +63,8 @@ fn first() -> u64 {
 }
 
 fn default_lines() -> u64 {
-    2000
+    TOOL_READ_LINES
 }
-
-/// The API takes no larger image.
-const IMAGE_MAX_BYTES: usize = 5 << 20;
 
 async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
     let Input { path: untrusted_path, first_line, lines } = parse(input)?;
@@ -86,7 +88,7 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
     };
     match answer {
         Answer::Text(text) => Ok(ToolOutcome::text(numbered(&path, &text))),
-        Answer::Binary { media_type: Some(media_type), .. } if image.len() <= IMAGE_MAX_BYTES => {
+        Answer::Binary { media_type: Some(media_type), .. } if image.len() <= TOOL_IMAGE_MAX_BYTES => {
             Ok(ToolOutcome {
                 content: vec![ResultPart::Image { media_type, data: BASE64_STANDARD.encode(image) }],
                 ..ToolOutcome::text("")

@@ -3,7 +3,7 @@
 use super::{Tool, ToolContext, ToolOutcome};
 use crate::claude::ToolSpec;
 use crate::conversation::ResultPart;
-use crate::limits::TOOL_RESULT_MAX_BYTES;
+use crate::limits::{TOOL_NAME_MAX_CHARS, TOOL_RESULT_MAX_BYTES};
 use crate::neutral::neutral_line;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -23,7 +23,6 @@ struct Entry {
 
 /// Keywords that fail the whole request when they stand at the top of a schema.
 const FORBIDDEN_AT_TOP: [&str; 3] = ["oneOf", "anyOf", "allOf"];
-const NAME_MAX_CHARS: usize = 128;
 
 impl Registry {
     /// Takes the tools that the API would accept; for each other one there is a sentence that says why not.
@@ -99,8 +98,10 @@ impl Registry {
 
     fn check(&self, spec: &ToolSpec) -> Result<Validator, String> {
         let letters = spec.name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-        if spec.name.is_empty() || spec.name.len() > NAME_MAX_CHARS || !letters {
-            return Err("its name must be 1 to 128 letters, digits, \"_\" or \"-\"".to_owned());
+        if spec.name.is_empty() || spec.name.len() > TOOL_NAME_MAX_CHARS || !letters {
+            return Err(format!(
+                "its name must be 1 to {TOOL_NAME_MAX_CHARS} letters, digits, \"_\" or \"-\""
+            ));
         }
         if self.find(&spec.name).is_some() {
             return Err("another tool has that name".to_owned());

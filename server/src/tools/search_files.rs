@@ -3,6 +3,7 @@
 use super::sandboxed::{ask, parse, path, unexpected};
 use super::{Tool, ToolContext, ToolOutcome, field};
 use crate::claude::ToolSpec;
+use crate::limits::{TOOL_SEARCH_CONTEXT_LINES_MAX, TOOL_SEARCH_MATCHES_MAX};
 use airlock_guest::{Answer, Call, Search};
 use futures::future::BoxFuture;
 use serde::Deserialize;
@@ -22,7 +23,12 @@ impl Tool for SearchFiles {
                     "pattern": {"type": "string", "minLength": 1, "description": "Regular expression"},
                     "path": {"type": "string", "description": "Folder or file relative to the workspace; all of it if left out"},
                     "glob": {"type": "string", "description": "Only files whose path matches, such as **/*.rs"},
-                    "context_lines": {"type": "integer", "minimum": 0, "maximum": 20, "description": "Lines around each match"}
+                    "context_lines": {
+                        "type": "integer",
+                        "minimum": 0,
+                        "maximum": TOOL_SEARCH_CONTEXT_LINES_MAX,
+                        "description": "Lines around each match"
+                    }
                 },
                 "required": ["pattern"],
                 "additionalProperties": false
@@ -53,13 +59,10 @@ struct Input {
     context_lines: usize,
 }
 
-/// More would tell the model little and cost a lot.
-const MATCHES_MAX: usize = 500;
-
 async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOutcome> {
     let Input { pattern, path: untrusted_path, glob, context_lines } = parse(input)?;
     let path = path(&untrusted_path)?;
-    let search = Search { pattern, path, glob, context_lines, matches_max: MATCHES_MAX };
+    let search = Search { pattern, path, glob, context_lines, matches_max: TOOL_SEARCH_MATCHES_MAX };
     match ask(context, &Call::Search(search), None).await? {
         Answer::Lines { text, .. } if text.is_empty() => Ok(ToolOutcome::text("nothing matches")),
         Answer::Lines { text, cut: false } => Ok(ToolOutcome::text(text)),

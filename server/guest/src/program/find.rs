@@ -85,3 +85,27 @@ impl Sink for &mut Lines {
         Ok(true)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_just_as_much_as_it_may_be_is_all_and_one_more_is_cut() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a.txt", "b.txt", "c.txt"] {
+            std::fs::write(folder.path().join(name), "x\n").unwrap();
+        }
+        let is_cut = |(answer, found): Found| match answer {
+            Answer::Found { cut } => {
+                assert_eq!(cut, found.is_empty());
+                cut
+            }
+            other => panic!("{other:?}"),
+        };
+        assert!(!is_cut(glob(folder.path(), "*.txt", 3).unwrap()));
+        assert!(is_cut(glob(folder.path(), "*.txt", 2).unwrap()));
+        assert!(!is_cut(grep(folder.path(), "x", None, 3).unwrap()));
+        assert!(is_cut(grep(folder.path(), "x", None, 2).unwrap()));
+    }
+}

@@ -3,6 +3,7 @@
 use super::{World, describe, grant};
 use crate::cli::authoring::told;
 use crate::cli::exit::Exit;
+use crate::limits::TOOL_PROGRESS_WAITING_MAX;
 use crate::neutral::{neutral, neutral_line};
 use crate::paths::WorkspaceRoot;
 use crate::patience::patiently;
@@ -45,9 +46,6 @@ pub(super) struct RunArguments {
     workspace: Option<PathBuf>,
 }
 
-/// Reports of progress that wait for the terminal.
-const PROGRESS_WAITING_MAX: usize = 64;
-
 const HELP: &str = "\
 The answer goes to stdout; who runs and with what grants, its log, its progress and what it proposes go to stderr.
 The exit status is 0 only when the tool answered well.
@@ -76,7 +74,7 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
     let powers = powers(world, &plugin, &arguments.grant)?;
     // Nowhere is left to say that stderr is gone.
     let _ = writeln!(io::stderr(), "{}", neutral_line(&introduction(&plugin, &powers)));
-    let (sink, shown) = mpsc::channel(PROGRESS_WAITING_MAX);
+    let (sink, shown) = mpsc::channel(TOOL_PROGRESS_WAITING_MAX);
     let shown = tokio::spawn(show(shown));
     let desk = Desk::open(world, &workspace, &powers);
     let context = CallContext {

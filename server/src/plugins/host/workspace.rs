@@ -123,3 +123,17 @@ fn whole<T: DeserializeOwned>(
         other => Err(error("failed", format!("the sandbox gave an answer that does not fit: {other:?}"))),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_sandbox_cut_is_an_error_and_never_taken_for_all() {
+        let found = |cut| (Answer::Found { cut }, b"[\"a\",\"b\"]".to_vec());
+        let all: Vec<String> = whole(found(false), || "more".to_owned()).unwrap();
+        assert_eq!(all, ["a", "b"]);
+        let cut = whole::<Vec<String>>(found(true), || "more".to_owned()).unwrap_err();
+        assert_eq!((cut.code.as_str(), cut.message.as_str()), ("too-large", "more"));
+    }
+}
