@@ -7,6 +7,7 @@
 //! | one file a method | `methods` |
 //! | the extension's messages | [`protocol`] |
 
+mod answers;
 mod asker;
 mod buffers;
 mod client_traits;

@@ -1,6 +1,7 @@
 //! Editors that know nothing of the extension: answers become a document, notices become messages, and a question
 //! of one's own is written in a document and asked when it is saved.
 
+use super::answers;
 use super::methods::context;
 use super::plain_review;
 use super::protocol::{AskArgument, Context, TurnBegun};
@@ -82,12 +83,8 @@ impl PlainView {
             return None;
         }
         let folder = self.shared.agent.environment().state_dir.join("answers");
-        let path = folder.join(format!("{}.md", self.session.id()));
-        let before = storage::read_text(&path, PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default();
-        let separator = if before.is_empty() { "" } else { "\n---\n\n" };
-        let text = format!("{before}{separator}{answer}\n");
-        match storage::replace(&path, text.as_bytes()) {
-            Ok(()) => Some(path),
+        match answers::keep(&folder, self.session.id(), answer) {
+            Ok(path) => Some(path),
             Err(error) => {
                 self.message(NoticeLevel::Error, &format!("{error}: the answer was: {answer}")).await;
                 None
