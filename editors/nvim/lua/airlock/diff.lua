@@ -125,7 +125,8 @@ local function show(session, change, hunk)
     vim.bo[buf].syntax = filetype
   end
   vim.cmd.diffthis()
-  window.hint(beside, "the agent's · ga accept · gr reject · ]c next · q close")
+  local keys = options.key_hint({ { "accept", "accept" }, { "reject", "reject" } })
+  window.hint(beside, ("the agent's%s · ]c next · q close"):format(keys))
   local view =
     { session = session, path = change.path, change = change, buf = buf, tab = vim.api.nvim_get_current_tabpage() }
   views[buf] = view
@@ -158,7 +159,8 @@ function M.open(session, path, hunk)
       return tell.info(neutral.line(what))
     end
     if change.binary then
-      return tell.info(("%s is no text; gA accepts it, gR rejects it"):format(neutral.line(change.path)))
+      local keys = options.key_hint({ { "accept_file", "accepts it" }, { "reject_file", "rejects it" } })
+      return tell.info(("%s is no text%s"):format(neutral.line(change.path), keys))
     end
     show(session, change, hunk)
   end)

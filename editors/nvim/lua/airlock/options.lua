@@ -91,6 +91,18 @@ function M.get()
   return chosen
 end
 
+--- What a hint says of these actions: `ga accept · gr reject`. One without a key is left out.
+function M.key_hint(actions)
+  local parts = {}
+  for _, action in ipairs(actions) do
+    local key = M.keys(action[1])[1]
+    if key then
+      table.insert(parts, (" · %s %s"):format(key, action[2]))
+    end
+  end
+  return table.concat(parts)
+end
+
 --- The keys of one action, as a list.
 function M.keys(action)
   local keys = chosen.keys[action]

@@ -1,5 +1,6 @@
 --- The window beside the list of changes that shows the hunk under the cursor.
 local neutral = require("airlock.neutral")
+local options = require("airlock.options")
 local windows = require("airlock.window")
 
 local M = {}
@@ -54,13 +55,13 @@ function M.show(list, data)
   local is_cut = #text > SHOWN_MAX_BYTES
   local lines = vim.split(neutral.text(text:sub(1, SHOWN_MAX_BYTES)):gsub("\n$", ""), "\n", { plain = true })
   if is_cut then
-    table.insert(lines, "… there is more: gd shows all of it")
+    table.insert(lines, "… there is more" .. options.key_hint({ { "diff", "shows all of it" } }))
   end
   vim.bo[state.buf].modifiable = true
   vim.api.nvim_buf_set_lines(state.buf, 0, -1, false, lines)
   vim.bo[state.buf].modifiable = false
   local where = ("%s · hunk %d of %d"):format(data.path, data.number, #data.change.hunks)
-  local title = where .. " · ga accept · gr reject · gd diff"
+  local title = where .. options.key_hint({ { "accept", "accept" }, { "reject", "reject" }, { "diff", "diff" } })
   windows.hint(state.window, title)
   vim.api.nvim_win_set_cursor(state.window, { 1, 0 })
 end
