@@ -3,6 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `binary` | the release build, and the oldest glibc that it runs with |
+//! | `documents` | what is packed as it is: documents, the Neovim client, plugins in source |
 //! | `notices` | the licences of all that is compiled in |
 //! | `archive` | packing, the same bytes for the same files |
 //!
@@ -11,24 +12,13 @@
 
 mod archive;
 mod binary;
+mod documents;
 mod notices;
 
-use crate::{components, repository, target_folder, vscode};
+use crate::{components, target_folder, vscode};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// What goes in as it is in the repository, at the same place, so that links between documents hold.
-const DOCUMENTS: [&str; 8] = [
-    "CHANGELOG.md",
-    "CONTRIBUTING.md",
-    "LICENSE",
-    "README.md",
-    "SECURITY.md",
-    "editors",
-    "plugins",
-    "server/docs",
-];
 
 /// Makes the archive, and tries what is in it.
 pub(crate) fn run(built: Option<&Path>) -> Result<bool> {
@@ -44,7 +34,7 @@ pub(crate) fn run(built: Option<&Path>) -> Result<bool> {
     binary::check(&airlock)?;
     std::fs::copy(&airlock, folder.join("bin/airlock")).context("the binary cannot be copied")?;
     vscode::package(&airlock, &folder.join("airlock.vsix"))?;
-    copy_documents(&folder)?;
+    documents::copy(&folder)?;
     std::fs::write(folder.join("THIRD-PARTY-NOTICES.txt"), notices::text()?)?;
     std::fs::write(folder.join("INSTALL.md"), install_notes())?;
     let archive = archive::pack(&dist, &name)?;
@@ -73,25 +63,6 @@ fn install_notes() -> String {
         arch = std::env::consts::ARCH,
         glibc = binary::OLDEST_GLIBC,
     )
-}
-
-/// The files that git knows, and nothing that was built beside them.
-fn copy_documents(folder: &Path) -> Result<()> {
-    let list =
-        Command::new("git").current_dir(repository()).args(["ls-files", "--"]).args(DOCUMENTS).output()?;
-    ensure!(list.status.success(), "git ls-files: {}", String::from_utf8_lossy(&list.stderr));
-    let is_needed = |path: &&str| {
-        let is_source =
-            path.starts_with("editors/vscode/") && !path.ends_with(".md") && !path.contains("/images/");
-        let is_plugin = path.starts_with("plugins/") && *path != "plugins/README.md";
-        !is_source && !is_plugin
-    };
-    for path in String::from_utf8(list.stdout)?.lines().filter(is_needed) {
-        let to = folder.join(path);
-        std::fs::create_dir_all(to.parent().context("a file is in a folder")?)?;
-        std::fs::copy(repository().join(path), to).with_context(|| path.to_owned())?;
-    }
-    Ok(())
 }
 
 /// Unpacks the archive elsewhere: its sums are right, and the program in it starts with nothing around it.
