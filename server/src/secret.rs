@@ -1,7 +1,5 @@
 //! Text that must not be seen.
 
-use std::fmt::{Formatter, Result};
-
 /// A secret, such as an API key.
 ///
 /// It has neither `Debug` nor `Serialize`, so it cannot slip into a log, a history or a message by accident.
@@ -18,10 +16,5 @@ impl Secret {
     /// The secret itself, for the one place that sends it.
     pub fn expose(&self) -> &str {
         &self.0
-    }
-
-    /// For the `Debug` of types that hold a secret.
-    pub fn redacted(_: &Self, formatter: &mut Formatter<'_>) -> Result {
-        formatter.write_str("[secret]")
     }
 }

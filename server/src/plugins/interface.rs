@@ -47,11 +47,6 @@ impl Names {
         Ok(names)
     }
 
-    /// Whether it has commands.
-    pub fn has_commands(&self) -> bool {
-        self.exports.iter().any(|name| *name == format!("{PACKAGE}/commands@{INTERFACE}"))
-    }
-
     /// Whether it needs this interface of ours.
     pub fn needs(&self, interface: &str) -> bool {
         self.imports.iter().any(|name| *name == format!("{PACKAGE}/{interface}@{INTERFACE}"))

@@ -158,12 +158,6 @@ impl ScriptedClaude {
         ModelSetting { claude: self, id: id.to_owned() }
     }
 
-    /// `GET /v1/models…` fails with this status from now on.
-    pub fn fail_models(&self, status: u16) -> &Self {
-        self.shared.with(|state| state.models_fail = Some(status));
-        self
-    }
-
     /// `GET /v1/models…` waits before it answers, from now on.
     pub fn hold_models(&self, gate: &Gate) -> &Self {
         self.shared.with(|state| state.models_held = Some(gate.clone()));

@@ -152,11 +152,6 @@ impl Reply {
         self.step(Step::EndBlock)
     }
 
-    /// One text block in a single frame of more than `bytes` bytes.
-    pub fn huge_frame(self, bytes: usize) -> Self {
-        self.text(&"x".repeat(bytes))
-    }
-
     /// Why the message ends. Without this: `tool_use` if a tool is called, else `end_turn`.
     pub fn stop(mut self, reason: &str) -> Self {
         self.stop_reason = Some(reason.to_owned());

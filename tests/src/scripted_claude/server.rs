@@ -59,10 +59,9 @@ async fn route(request: Request<Incoming>, shared: Shared) -> Result<Response<Bo
             }
             shared.with(|state| {
                 answer::check_key(&parts.headers, state.key.as_deref())?;
-                match (state.models_fail, rest.trim_start_matches('/')) {
-                    (Some(status), _) => Err(ApiError::of_status(status)),
-                    (None, "") => Ok(models::list(&state.models, parts.uri.query().unwrap_or_default())),
-                    (None, id) => models::retrieve(&state.models, id),
+                match rest.trim_start_matches('/') {
+                    "" => Ok(models::list(&state.models, parts.uri.query().unwrap_or_default())),
+                    id => models::retrieve(&state.models, id),
                 }
             })
         }

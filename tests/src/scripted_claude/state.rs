@@ -19,8 +19,6 @@ pub(super) struct State {
     /// Replies whose client went away before their end.
     pub(super) hangups: usize,
     pub(super) models: Vec<Model>,
-    /// Answers everything under `/v1/models` with this status.
-    pub(super) models_fail: Option<u16>,
     /// Everything under `/v1/models` waits here.
     pub(super) models_held: Option<Gate>,
     pub(super) key: Option<String>,
@@ -46,7 +44,6 @@ impl Shared {
             hits: 0,
             hangups: 0,
             models: models::known(),
-            models_fail: None,
             models_held: None,
             key: None,
             thinking: HashMap::new(),

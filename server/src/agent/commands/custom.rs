@@ -14,24 +14,11 @@ use crate::trust::TrustedWorkspace;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Where a command comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CommandSource {
-    /// The workspace's `.airlock/commands`.
-    Airlock,
-    /// The workspace's `.claude/commands`.
-    Claude,
-    /// The user's own configuration directory.
-    User,
-}
-
 /// A command from a file.
 #[derive(Clone, Debug)]
 pub struct CustomCommand {
     /// Its name, without the slash.
     pub name: String,
-    /// Where it comes from.
-    pub source: CommandSource,
     /// Its file.
     pub path: PathBuf,
     /// What is in the file, or why that cannot be used.
@@ -59,8 +46,8 @@ impl CustomCommands {
     ) -> (Self, Vec<Problem>) {
         let mut search = Search::new(built_in);
         if let Some(workspace) = workspace {
-            search.in_workspace(workspace, CommandSource::Airlock, ".airlock/commands");
-            search.in_workspace(workspace, CommandSource::Claude, ".claude/commands");
+            search.in_workspace(workspace, ".airlock/commands");
+            search.in_workspace(workspace, ".claude/commands");
         }
         search.in_folder(&environment.config_dir.join("commands"));
         (Self(search.commands), search.problems)

@@ -1,6 +1,6 @@
 //! Finding the files of custom commands. The caller searches in the order of precedence: the first of a name wins.
 
-use super::custom::{CommandSource, CustomCommand, content_of};
+use super::custom::{CustomCommand, content_of};
 use super::parse::is_name;
 use crate::limits;
 use crate::problem::Problem;
@@ -25,7 +25,7 @@ impl<'b> Search<'b> {
     /// Takes the commands of a trusted workspace's folder.
     ///
     /// No walk: what is not among the trusted files is not there.
-    pub(super) fn in_workspace(&mut self, workspace: &TrustedWorkspace, source: CommandSource, folder: &str) {
+    pub(super) fn in_workspace(&mut self, workspace: &TrustedWorkspace, folder: &str) {
         let mut count = 0;
         for path in workspace.paths_below(folder) {
             let host_path = workspace.root().as_host().join(path);
@@ -50,7 +50,7 @@ impl<'b> Search<'b> {
                 Some(text) => Ok(text),
                 None => Err(gone(&host_path)),
             };
-            self.add(source, below, &host_path, text);
+            self.add(below, &host_path, text);
         }
     }
 
@@ -77,17 +77,11 @@ impl<'b> Search<'b> {
                     Err(Problem::in_file(&path, what, "correct that"))
                 }
             };
-            self.add(CommandSource::User, below, &path, text);
+            self.add(below, &path, text);
         }
     }
 
-    fn add(
-        &mut self,
-        source: CommandSource,
-        below: &Path,
-        path: &Path,
-        text: impl FnOnce() -> Result<String, Problem>,
-    ) {
+    fn add(&mut self, below: &Path, path: &Path, text: impl FnOnce() -> Result<String, Problem>) {
         let name = match name_of(below) {
             Ok(name) => name,
             Err((what, advice)) => return self.report(path, &what, advice),
@@ -105,7 +99,7 @@ impl<'b> Search<'b> {
         if let Err(problem) = &content {
             self.problems.push(problem.clone());
         }
-        let command = CustomCommand { name: name.clone(), source, path: path.to_owned(), content };
+        let command = CustomCommand { name: name.clone(), path: path.to_owned(), content };
         self.commands.insert(name, command);
     }
 

@@ -13,6 +13,6 @@ pub mod parse;
 pub mod template;
 
 pub use crate::nearest::nearest;
-pub use custom::{CommandSource, CustomCommand, CustomCommands};
+pub use custom::{CustomCommand, CustomCommands};
 pub use parse::SlashCommand;
 pub use template::{Expansion, MentionedFile, attach_mentions};

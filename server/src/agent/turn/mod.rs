@@ -130,7 +130,8 @@ impl Turn {
     }
 
     /// Whether the turn is over.
-    pub fn has_ended(&self) -> bool {
+    #[cfg(test)]
+    fn has_ended(&self) -> bool {
         matches!(self.phase, Phase::Ended)
     }
 
