@@ -288,6 +288,10 @@ pub const GIT_PATHS_PER_CALL_MAX: usize = 500;
 pub const GIT_MESSAGE_MAX_BYTES: usize = 64 << 10;
 /// The user's own settings of git, and those of a repository.
 pub const GIT_SETTINGS_MAX_BYTES: usize = 256 << 10;
+/// Names in a repository's own folder that are looked at, lest one be a link.
+pub const GIT_NAMES_MAX: usize = 1 << 20;
+/// Folders in each other there.
+pub const GIT_FOLDERS_MAX_DEPTH: usize = 64;
 /// Commits and files that are shown one by one.
 pub const GIT_SHOWN_MAX: usize = 100;
 /// How long GitHub or Gitea may take to answer.

@@ -1,12 +1,12 @@
 //! A repository in which everything that git can start is a trap: Airlock commits and pushes, and none is sprung.
 
 use crate::checkout::{accept, bare_repository, branch, git, git_in, home_with_repository, uncommitted};
-use crate::desk::{ready_in, stop_reason};
+use crate::desk::{error_of, ready_in, stop_reason};
 use airlock_tests::editor::{Editor, Home, agent_text};
 use airlock_tests::scripted_claude::ScriptedClaude;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -242,5 +242,112 @@ fn the_traps_work_on_git_itself() {
         let names = names(&home);
         let missed: Vec<_> = expected.iter().filter(|trap| !names.iter().any(|name| name == *trap)).collect();
         assert!(missed.is_empty(), "git {arguments:?} does not walk into {missed:?}, only into {names:?}");
+    }
+}
+
+/// Puts what is at a path of the workspace's `.git` elsewhere, and a link in its place, through which all works as before.
+fn link_out(home: &Home, outside: &Path, place: &str) {
+    let (inside, moved) = (home.workspace().join(".git").join(place), outside.join("moved"));
+    if inside.exists() {
+        std::fs::rename(&inside, &moved).unwrap();
+    } else {
+        std::fs::create_dir_all(&moved).unwrap();
+    }
+    std::fs::create_dir_all(inside.parent().unwrap()).unwrap();
+    symlink(moved, inside).unwrap();
+}
+
+/// Every name below a folder, with what the files hold.
+fn all_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.is_dir() {
+            true => all.extend(all_below(&path)),
+            false => all.push((path.clone(), std::fs::read(&path).unwrap())),
+        }
+    }
+    all.sort();
+    all
+}
+
+/// What an archive can bring: git writes a log whose text the repository chose, as its user's name, wherever a link leads. In
+/// `~/.bashrc.d` that text is run by the next shell.
+#[tokio::test]
+async fn a_link_in_git_takes_no_commit_out_of_the_repository() {
+    for place in [
+        "refs/heads/airlock",
+        "logs/refs/heads/airlock",
+        "refs/heads",
+        "refs",
+        "logs",
+        "objects",
+        "objects/pack",
+        "objects/info",
+        "packed-refs",
+        "refs/heads/main",
+    ] {
+        let (claude, home) = (ScriptedClaude::start().await, home_with_repository());
+        let outside = tempfile::tempdir().unwrap();
+        git(&home, &["config", "user.name", "x; touch /tmp/PWNED; #"]);
+        git(&home, &["branch", "packed"]);
+        git(&home, &["pack-refs", "--all"]);
+        git(&home, &["commit", "--quiet", "--allow-empty", "--message=loose"]);
+        link_out(&home, outside.path(), place);
+        let before = all_below(outside.path());
+        let editor = ready_in(&claude, &home).await;
+        let session = editor.new_session().await;
+        home.write("new.txt", "new\n");
+        accept(&home, &session, &["new.txt"]);
+        let updates = editor.turn(&session, "/commit").await;
+        assert_eq!(all_below(outside.path()), before, "{place}");
+        let error = error_of(&updates);
+        assert!(error.contains(&format!(".git/{place} is a link")), "{place}: {error}");
+        assert_eq!(uncommitted(&home, &session), ["new.txt"]);
+        editor.shutdown().await;
+    }
+}
+
+/// The branches and objects of another repository of the user's, made to look as if the remote had them: then the question
+/// would not show them, and the push would take them there.
+#[tokio::test]
+async fn no_push_takes_along_what_is_in_another_repository() {
+    for by_links in [true, false] {
+        let (claude, home) = (ScriptedClaude::start().await, home_with_repository());
+        let evil = bare_repository(&home, "evil.git");
+        let private = home.path().join("private");
+        git_in(&home, home.path(), &["init", "--quiet", "--initial-branch=main", "private"]);
+        std::fs::write(private.join("secret.txt"), "secret\n").unwrap();
+        git_in(&home, &private, &["add", "."]);
+        git_in(&home, &private, &["commit", "--quiet", "--message=secret"]);
+        git(&home, &["remote", "add", "origin", evil.to_str().unwrap()]);
+        let (own, theirs) = (home.workspace().join(".git"), private.join(".git"));
+        std::fs::create_dir_all(own.join("refs/remotes/origin")).unwrap();
+        if by_links {
+            for name in ["objects", "refs/heads"] {
+                std::fs::remove_dir_all(own.join(name)).unwrap();
+                symlink(theirs.join(name), own.join(name)).unwrap();
+            }
+            symlink(theirs.join("refs/heads/main"), own.join("refs/remotes/origin/m")).unwrap();
+        } else {
+            // The name of a commit is no secret: it stands in lock files and logs.
+            let commit = git_in(&home, &private, &["rev-parse", "main"]);
+            std::fs::write(own.join("refs/heads/main"), &commit).unwrap();
+            std::fs::write(own.join("refs/remotes/origin/m"), &commit).unwrap();
+            let objects = format!("{}\n", theirs.join("objects").display());
+            std::fs::write(own.join("objects/info/alternates"), objects).unwrap();
+        }
+        let before = all_below(&theirs);
+        let editor = ready_in(&claude, &home).await;
+        let session = editor.new_session().await;
+        home.write("new.txt", "new\n");
+        accept(&home, &session, &["new.txt"]);
+        for command in ["/commit", "/push"] {
+            let error = error_of(&editor.turn(&session, command).await).to_owned();
+            assert!(error.contains(".git/objects"), "{error}");
+        }
+        assert_eq!(all_below(&theirs), before);
+        assert_eq!(git_in(&home, &evil, &["for-each-ref"]), "");
+        editor.shutdown().await;
     }
 }

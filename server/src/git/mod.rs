@@ -6,6 +6,7 @@
 //! | where the repository is | `repository` |
 //! | settings as data | `settings` |
 //! | a repository in which nothing can run | `room` |
+//! | … and out of which nothing leads | `links` |
 //! | what is on the disk | `snapshot`, stored by `blobs` |
 //! | what git would change in it | `conversion` |
 //! | committing | `commit` |
@@ -19,6 +20,7 @@ mod blobs;
 mod commit;
 mod conversion;
 mod error;
+mod links;
 mod program;
 mod push;
 mod remote;

@@ -5,9 +5,11 @@
 //! works in the user's repository: it works here, where objects and branches are the repository's, by links, and
 //! settings, hooks, attributes and index are not. The user's own settings count, as they would in the repository.
 //!
-//! Architecture invariant: of a repository's settings, only those that this file names have any effect.
+//! Architecture invariant: of a repository's settings, only those that this file names have any effect; and what is
+//! shared with it is in its own folder, not behind a link.
 
 use super::GitError;
+use super::links::refuse_links;
 use super::program::{Call, Program};
 use super::repository::Repository;
 use super::settings::GitSettings;
@@ -85,6 +87,11 @@ impl Room {
         environment: &Environment,
     ) -> Result<Self, GitError> {
         check_owner(&repository, &users)?;
+        let common_dir = repository.common_dir.clone();
+        let looked = tokio::task::spawn_blocking(move || refuse_links(&common_dir, &SHARED)).await;
+        looked.unwrap_or_else(|error| {
+            Err(GitError::new(format!("the repository was not looked at ({error})"), "try again"))
+        })?;
         let failed =
             |error: io::Error| GitError::disk(format!("{} cannot be made", folder.display()), &error);
         // One that is there was left by a process that was killed.
