@@ -30,6 +30,33 @@ async fn a_link_of_the_sandbox_is_shown_as_a_link_and_never_followed() {
     bench.end().await;
 }
 
+/// Two links, each of which stays in the workspace when it is only read: together they lead above it. And one into what is
+/// never accepted.
+#[tokio::test]
+async fn a_link_that_leads_out_by_another_link_or_to_gits_own_does_not_come_with_the_rest() {
+    let (home, options) = with_files(&[(".git/hooks/x", "x\n"), ("ok/a.txt", "x\n")]);
+    let bench = Workbench::with(options).await;
+    bench
+        .bash("mkdir -p p/q; ln -s ../.. p/q/l; ln -s p/q/l/../../.bashrc.d dist; ln -s .git/hooks build; ln -s ../.VSCode p/v; ln -s ok fine")
+        .await;
+    let changes = bench.changes().await;
+    let marked: Vec<(&str, bool)> = changes
+        .iter()
+        .map(|change| (change["path"].as_str().unwrap(), change["protected"].as_bool().unwrap()))
+        .collect();
+    assert_eq!(
+        marked,
+        [("build", true), ("dist", true), ("fine", false), ("p/q/l", false), ("p/v", true)],
+        "{changes:#?}"
+    );
+    let outcome = bench.review("accept", json!({})).await;
+    assert_eq!(outcome["done"], json!(["fine", "p/q/l"]));
+    for path in ["build", "dist", "p/v"] {
+        assert!(home.workspace().join(path).symlink_metadata().is_err(), "{path} came with the rest");
+    }
+    bench.end().await;
+}
+
 #[tokio::test]
 async fn a_folder_that_became_a_link_between_review_and_accept_is_not_written_through() {
     let (home, options) = with_files(&[("d/inner.txt", "old\n")]);

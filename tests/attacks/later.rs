@@ -4,6 +4,7 @@ use crate::review::with_files;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
+use std::os::unix::fs::symlink;
 
 /// The paths of changes that are protected, or that are not.
 fn paths(changes: &[Value], protected: bool) -> Vec<&str> {
@@ -205,5 +206,27 @@ async fn a_manifest_that_begins_to_run_something_is_accepted_only_by_itself() {
     bench.review("accept", json!({})).await;
     assert_eq!(std::fs::read_to_string(home.workspace().join("Cargo.toml")).unwrap(), cargo);
     assert!(bench.on_disk("b/Cargo.toml").contains("serde"), "an everyday change is no bother");
+    bench.end().await;
+}
+
+/// The user's own `.vscode` may be a link to a folder with a name that says nothing: what is in there runs all the same.
+#[tokio::test]
+async fn what_a_protected_name_is_a_link_to_is_accepted_only_by_itself() {
+    let files = [("editor/tasks.json", "{}\n"), ("env/dev.sh", "x\n"), ("env/other.sh", "x\n")];
+    let (home, options) = with_files(&files);
+    for (target, link) in [("conf", ".vscode"), ("editor", "conf"), ("./env/../env/dev.sh", ".envrc")] {
+        symlink(target, home.workspace().join(link)).unwrap();
+    }
+    symlink("/etc", home.workspace().join(".idea")).unwrap();
+    let bench = Workbench::with(options).await;
+    bench
+        .bash("echo evil | tee editor/tasks.json editor/new.json env/dev.sh env/other.sh; ln -sfn elsewhere conf; echo x > etc")
+        .await;
+    let changes = bench.changes().await;
+    assert_eq!(paths(&changes, true), ["conf", "editor/new.json", "editor/tasks.json", "env/dev.sh"]);
+    let outcome = bench.review("accept", json!({})).await;
+    assert_eq!(outcome["done"], json!(["env/other.sh", "etc"]));
+    bench.review("accept", json!({"paths": ["env/dev.sh"]})).await;
+    assert_eq!(bench.on_disk("env/dev.sh"), "evil\n");
     bench.end().await;
 }

@@ -6,12 +6,11 @@
 use super::hunks::{LineHunk, apply, hunks};
 use super::merge::{Merged, merge, side_by_side};
 use super::permissions::{closed_to_others, not_executable};
-use super::protected::{Protection, protection, runs_more};
+use super::protected::{Protection, leads_astray, protection, runs_more};
 use crate::limits::MERGE_MAX_BYTES;
 use crate::paths::WorkspacePath;
 use crate::view::{Agreed, Content, Entry, FileEntry};
 use sha2::{Digest, Sha256};
-use std::path::{Component, Path};
 
 /// One path that the agent changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub struct Change {
     pub kind: ChangeKind,
     /// It is no text, or too large to be compared.
     pub binary: bool,
-    /// It runs something later, or leads out of the workspace: accepted only by itself.
+    /// It runs something later, or leads out of the workspace or to what does: accepted only by itself.
     pub protected: bool,
     /// The user changed the same, and why that does not merge.
     pub conflict: Option<Conflict>,
@@ -121,7 +120,7 @@ impl Change {
             kind,
             binary: texts.is_none() && !is_link(&user) && !is_link(&proposed),
             protected: protection(path) != Protection::None
-                || leads_out(path, &proposed)
+                || leads_astray(path, &proposed)
                 || runs_more(path, &user, &proposed),
             conflict,
             hunks: hunks.into_iter().map(|part| Hunk { id: id(&seed, &part), part }).collect(),
@@ -317,23 +316,6 @@ fn is_no_file(entry: &Entry) -> bool {
 
 fn is_link(entry: &Entry) -> bool {
     matches!(entry, Entry::Link(_))
-}
-
-/// Whether it is a link out of the workspace.
-fn leads_out(path: &WorkspacePath, entry: &Entry) -> bool {
-    let Entry::Link(target) = entry else {
-        return false;
-    };
-    let mut depth = path.as_path().components().count().saturating_sub(1);
-    for component in Path::new(target).components() {
-        match component {
-            Component::Normal(_) => depth += 1,
-            Component::CurDir => {}
-            Component::ParentDir if depth > 0 => depth -= 1,
-            _ => return true,
-        }
-    }
-    false
 }
 
 /// What all parts of a change have in common: the path, and the state of the agent's file.

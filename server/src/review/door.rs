@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::candidates::candidates;
 use super::change::{Change, ChangeKind, Conflict, Hunk, Part};
 use super::hunks::hunks;
-use super::protected::{Protection, protection};
+use super::protected::{Linked, Protection, protection};
 use super::read_so_far::ReadSoFar;
 use super::steps::Steps;
 use super::{DocumentEditor, Edited, user_files};
@@ -158,6 +158,7 @@ fn find(sides: &Sides) -> io::Result<Listing> {
     let candidates = candidates(sides)?;
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
+    let linked = Linked::of(sides.user.root())?;
     let (mut read, mut is_cut) = (ReadSoFar::default(), false);
     for path in candidates.paths {
         if read.is_enough() {
@@ -165,7 +166,8 @@ fn find(sides: &Sides) -> io::Result<Listing> {
             break;
         }
         let change = match change_of(sides, &path) {
-            Ok(Some(change)) => {
+            Ok(Some(mut change)) => {
+                change.protected |= linked.has(&path);
                 read.add(&change);
                 change
             }

@@ -1,8 +1,10 @@
 //! Paths that run something later, or that steer what runs: never accepted together with others.
 
+mod links;
 mod manifests;
 mod names;
 
+pub(super) use links::{Linked, leads_astray};
 pub(super) use manifests::runs_more;
 
 use crate::neutral::is_plain;
