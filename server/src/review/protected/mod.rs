@@ -104,6 +104,10 @@ mod tests {
             "eslint.config.mjs",
             "tests/conftest.py",
             "hidden/HEAD",
+            "hooks/Pre-Commit",
+            ".prettierrc",
+            "sub/lefthook-local.toml",
+            "CMakeLists.txt",
         ] {
             assert_eq!(of(path), Protection::OneByOne, "{path}");
         }
@@ -117,6 +121,9 @@ mod tests {
             "src/config.js",
             "notes~1.txt",
             "head.rs",
+            "src/hooks/use_update.ts",
+            "docs/pre-commit.md",
+            "docs/lefthook.md",
         ] {
             assert_eq!(of(path), Protection::None, "{path}");
         }
