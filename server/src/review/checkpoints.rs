@@ -9,7 +9,7 @@ use crate::limits::{CHECKPOINTS_DROPPED, CHECKPOINTS_MAX, SANDBOX_DISK_KEPT_MIB,
 use crate::paths::WorkspacePath;
 use crate::storage;
 use crate::storage::beneath::Kind;
-use crate::view::{Agreed, Base, Entry, HeldView, Ignored, InUpper, Sides, Unreadable};
+use crate::view::{Agreed, Base, Contents, Entry, HeldView, Ignored, InUpper, Sides, Unreadable};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ impl Checkpoints {
             let (view, base) = self.open(*number)?;
             used.extend(view.digests().chain(base.digests()).map(str::to_owned));
         }
-        Base::prune(&self.contents(), &used)
+        self.contents().prune(&used)
     }
 
     fn plan(&self, sides: &Sides, number: u64) -> io::Result<Vec<Restored>> {
@@ -180,8 +180,8 @@ impl Checkpoints {
         ))
     }
 
-    fn contents(&self) -> PathBuf {
-        self.0.join("content")
+    fn contents(&self) -> Contents {
+        Contents::new(self.0.join("content"))
     }
 
     fn folder(&self, number: u64) -> PathBuf {
@@ -253,14 +253,6 @@ mod tests {
         (folder, sides, checkpoints)
     }
 
-    /// How many contents are kept.
-    fn contents(checkpoints: &Checkpoints) -> usize {
-        let folders = storage::names_with_prefix(&checkpoints.contents(), "").unwrap();
-        let count =
-            |name: &String| storage::names_with_prefix(&checkpoints.contents().join(name), "").unwrap();
-        folders.iter().map(|name| count(name).len()).sum()
-    }
-
     #[test]
     fn only_the_last_turns_are_kept_and_nothing_that_only_older_ones_had() {
         let (_folder, sides, checkpoints) = world();
@@ -269,7 +261,7 @@ mod tests {
             checkpoints.write(&sides).unwrap();
             let kept = checkpoints.numbers().unwrap().len();
             assert!(kept < CHECKPOINTS_MAX + CHECKPOINTS_DROPPED + 1, "{kept}");
-            assert!(contents(&checkpoints) <= kept, "one a turn");
+            assert!(checkpoints.contents().digests().unwrap().len() <= kept, "one a turn");
         }
         assert!(checkpoints.numbers().unwrap().len() >= CHECKPOINTS_MAX);
     }
@@ -288,6 +280,6 @@ mod tests {
         let error = checkpoints.write(&sides).unwrap_err();
         assert!(error.to_string().contains("too much to be kept"), "{error}");
         assert!(checkpoints.numbers().unwrap().is_empty());
-        assert!(contents(&checkpoints) <= 1, "all of them are the same");
+        assert!(checkpoints.contents().digests().unwrap().len() <= 1, "all of them are the same");
     }
 }

@@ -7,12 +7,13 @@
 //! On disk it is a log of lines and, beside it, each content under its digest. A line that was not written whole, or
 //! a content that is damaged, leaves its path with an unknown base, and then nothing is merged or overwritten unasked.
 
-use super::entry::{Content, Entry, FileEntry, digest};
-use crate::limits::{VIEW_BASE_LINE_MAX_BYTES, VIEW_BASE_OLD_LINES_MAX, VIEW_CONTENT_MAX_BYTES};
+use super::contents::Contents;
+use super::entry::{Content, Entry, FileEntry};
+use crate::limits::{VIEW_BASE_LINE_MAX_BYTES, VIEW_BASE_OLD_LINES_MAX};
 use crate::paths::WorkspacePath;
 use crate::storage;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -21,8 +22,7 @@ use std::path::{Path, PathBuf};
 
 /// What both sides last agreed on, of one session.
 pub struct Base {
-    /// Where contents are kept.
-    contents: PathBuf,
+    contents: Contents,
     kept: BTreeMap<WorkspacePath, Kept>,
     log_path: PathBuf,
     /// `None`: it was written anew and could not be opened yet.
@@ -65,12 +65,12 @@ struct Line {
 impl Base {
     /// Opens what was kept, or begins anew.
     pub fn open(folder: PathBuf) -> io::Result<Self> {
-        let contents = folder.join("content");
+        let contents = Contents::new(folder.join("content"));
         Self::open_with(&folder, contents)
     }
 
     /// The same, with contents that are shared with others.
-    pub fn open_with(folder: &Path, contents: PathBuf) -> io::Result<Self> {
+    pub fn open_with(folder: &Path, contents: Contents) -> io::Result<Self> {
         storage::make_private_folder(folder)?;
         let log_path = folder.join("log");
         let log = open_log(&log_path)?;
@@ -142,19 +142,6 @@ impl Base {
         })
     }
 
-    /// Removes every content from a folder but these.
-    pub fn prune(contents: &Path, used: &HashSet<String>) -> io::Result<()> {
-        for begin in storage::names_with_prefix(contents, "")? {
-            let folder = contents.join(&begin);
-            for end in storage::names_with_prefix(&folder, "")? {
-                if !used.contains(&format!("{begin}{end}")) {
-                    storage::remove(&folder.join(end))?;
-                }
-            }
-        }
-        Ok(())
-    }
-
     /// Both sides have this now.
     pub fn agree(&mut self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
         let kept = match entry {
@@ -165,7 +152,7 @@ impl Base {
             Entry::File(FileEntry { content, mode }) => {
                 let digest = content.digest();
                 if let Content::Whole(bytes) = content {
-                    self.keep_content(&digest, bytes)?;
+                    self.contents.keep(&digest, bytes)?;
                 }
                 Kept::File { digest, bytes: content.len(), mode: *mode }
             }
@@ -237,35 +224,12 @@ impl Base {
             Kept::Other => Entry::Other,
             Kept::Link { target } => Entry::Link(OsString::from_vec(target.clone())),
             Kept::File { digest, bytes, mode } => {
-                let Some(content) = self.content(digest, *bytes) else {
+                let Some(content) = self.contents.get(digest, *bytes) else {
                     return Agreed::Unknown;
                 };
                 Entry::File(FileEntry { content, mode: *mode })
             }
         })
-    }
-
-    fn content(&self, wanted: &str, bytes: u64) -> Option<Content> {
-        if bytes > VIEW_CONTENT_MAX_BYTES as u64 {
-            return Some(Content::Large { bytes, digest: wanted.to_owned() });
-        }
-        let read = storage::read_bytes(&self.content_path(wanted), VIEW_CONTENT_MAX_BYTES).ok().flatten()?;
-        (digest(&read) == wanted).then(|| Content::Whole(read.into()))
-    }
-
-    fn keep_content(&self, digest: &str, bytes: &[u8]) -> io::Result<()> {
-        let path = self.content_path(digest);
-        if storage::read_bytes(&path, VIEW_CONTENT_MAX_BYTES).is_ok_and(|kept| kept.as_deref() == Some(bytes))
-        {
-            return Ok(());
-        }
-        storage::make_private_folder(path.parent().unwrap_or(&self.contents))?;
-        storage::write_private(&path, bytes)
-    }
-
-    fn content_path(&self, digest: &str) -> PathBuf {
-        let (folder, name) = digest.split_at(digest.len().min(2));
-        self.contents.join(folder).join(name)
     }
 }
 
@@ -313,6 +277,7 @@ fn line(path: &WorkspacePath, kept: Option<Kept>) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::view::entry::digest;
 
     fn path(text: &str) -> WorkspacePath {
         WorkspacePath::parse(text).unwrap()
@@ -361,7 +326,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut base = Base::open(folder.path().to_owned()).unwrap();
         base.agree(&path("a"), &Entry::file(b"text", 0o644)).unwrap();
-        std::fs::write(base.content_path(&digest(b"text")), "other").unwrap();
+        std::fs::write(base.contents.path(&digest(b"text")), "other").unwrap();
         assert_eq!(base.get(&path("a")), Agreed::Unknown);
     }
 

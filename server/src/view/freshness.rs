@@ -225,6 +225,12 @@ impl Sides {
 
     fn settle_one(&mut self, path: &WorkspacePath) -> io::Result<()> {
         let agreed = self.base.get(path);
+        // A file of another size is another file. Reading it would tell nothing more, and may take for ever.
+        if let Some(bytes) = self.upper.file_bytes(path)?
+            && !matches!(&agreed, Agreed::On(Entry::File(file)) if file.content.len() == bytes)
+        {
+            return Ok(());
+        }
         match self.upper.entry(path)? {
             InUpper::Untouched
                 if self.base.had_something(path) && self.user.on_disk(path)? != Entry::Missing =>
@@ -302,6 +308,25 @@ mod tests {
 
     fn path(text: &str) -> WorkspacePath {
         WorkspacePath::parse(text).unwrap()
+    }
+
+    /// They cost the sandbox nothing: there is nothing in them.
+    #[test]
+    fn huge_files_that_the_agent_made_are_not_read_to_be_settled() {
+        let folder = tempfile::tempdir().unwrap();
+        let (workspace, session) = (folder.path().join("workspace"), folder.path().join("session"));
+        std::fs::create_dir(&workspace).unwrap();
+        let root = WorkspaceRoot::open(&workspace).unwrap();
+        let mut sides = Sides::open(&root, Arc::new(NoEditor), &session).unwrap();
+        std::fs::create_dir_all(session.join("upper")).unwrap();
+        for number in 0..1_000 {
+            let name = format!("{number}");
+            let file = std::fs::File::create(session.join("upper").join(&name)).unwrap();
+            file.set_len(crate::limits::VIEW_FILE_MAX_BYTES).unwrap();
+            sides.base.agree(&WorkspacePath::parse(&name).unwrap(), &Entry::Missing).unwrap();
+        }
+        // A thousand GiB: whoever reads them is not done today.
+        sides.settle().unwrap();
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | what the user has in front of them | `editor_view` |
 //! | the user's side: files and unsaved buffers | `user_side` |
 //! | the agent's side: the overlay's upper folder | `upper` |
-//! | what both last agreed on | `base` |
+//! | what both last agreed on; contents, each kept once | `base`; `contents` |
 //! | what git ignores | `ignored` |
 //! | which files the user changed | `watch` |
 //! | bringing that into the sandbox | `freshness` |
@@ -18,6 +18,7 @@
 //! the agent has not changed the same path itself.
 
 mod base;
+mod contents;
 mod editor_view;
 mod entry;
 mod freshness;
@@ -29,6 +30,7 @@ mod user_side;
 mod watch;
 
 pub use base::{Agreed, Base};
+pub use contents::Contents;
 pub use editor_view::{EditorView, OpenDocument, OpenDocuments, Shown, ShownDiagnostic, ShownSelection};
 pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;

@@ -92,6 +92,14 @@ impl Upper {
         Self(folder)
     }
 
+    /// The size of the file that it has at a path, if that is one. Nothing is read.
+    pub fn file_bytes(&self, path: &WorkspacePath) -> io::Result<Option<u64>> {
+        let Some(folder) = self.open()? else { return Ok(None) };
+        let Some((parent, name)) = folder.parent_of(path.as_path())? else { return Ok(None) };
+        let facts = parent.facts(name)?;
+        Ok(facts.filter(|facts| facts.kind == Kind::File).map(|facts| facts.bytes))
+    }
+
     /// What it says of a path.
     pub fn entry(&self, path: &WorkspacePath) -> io::Result<InUpper> {
         let Some(mut folder) = self.open()? else {
