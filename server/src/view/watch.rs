@@ -358,3 +358,27 @@ fn bell_number(name: &OsStr) -> Option<u64> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn rules_that_are_a_pipe_hold_up_no_watch_and_other_rules_hold() {
+        let folder = tempfile::tempdir().unwrap();
+        let (root, bell) = (folder.path().join("root"), folder.path().join("bell"));
+        std::fs::create_dir_all(root.join("sub/built")).unwrap();
+        std::fs::write(root.join("sub/.gitignore"), "built/\n").unwrap();
+        let (pipe, mode) = (root.join(".gitignore"), rustix::fs::Mode::RUSR);
+        rustix::fs::mknodat(rustix::fs::CWD, pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
+        let watches = WorkspaceWatches::default();
+        let changed = watches.subscribe(&WorkspaceRoot::open(&root).unwrap(), &bell).unwrap();
+        assert!(changed.stands(Duration::from_secs(20)).await);
+        std::fs::write(root.join("sub/a.txt"), "").unwrap();
+        std::fs::write(root.join("sub/built/b.txt"), "").unwrap();
+        std::fs::create_dir_all(root.join("new/built")).unwrap();
+        let paths = changed.take().await.paths;
+        let paths: Vec<&str> = paths.iter().map(WorkspacePath::as_str).collect();
+        assert_eq!(paths, ["new", "new/built", "sub/a.txt"]);
+    }
+}
