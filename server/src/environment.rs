@@ -73,7 +73,6 @@ const PLUGIN_SECRET: &str = "AIRLOCK_SECRET_";
 
 /// Takes the key and the secrets of plugins out of what a program of the host's is given: what nobody has nobody can
 /// leak.
-#[expect(clippy::disallowed_methods, reason = "this module owns the process environment")]
 pub fn hide_secrets(command: &mut tokio::process::Command) {
     let is_secret = |name: &str| name == "ANTHROPIC_API_KEY" || name.starts_with(PLUGIN_SECRET);
     for (name, _) in std::env::vars_os().filter(|(name, _)| is_secret(&name.to_string_lossy())) {

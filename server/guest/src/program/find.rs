@@ -87,6 +87,7 @@ impl Sink for &mut Lines {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests arrange the world themselves")]
 mod tests {
     use super::*;
 
