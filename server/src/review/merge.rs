@@ -85,13 +85,15 @@ mod tests {
 
     #[test]
     fn texts_that_have_nothing_in_common_are_not_compared_for_hours_and_long_ones_with_few_changes_are() {
-        let text = |line: &str| line.repeat(MERGE_MAX_BYTES / line.len()).into_bytes();
-        let (base, agent) = (text("a\n"), text("b\n"));
-        let user = [b"mine\n", &base[..base.len() - 8]].concat();
-        assert_eq!(merge(&base, &user, &agent), None);
-        let agent = [&base[..base.len() - 8], b"theirs\n"].concat();
-        let Some(Merged::Clean(both)) = merge(&base, &user, &agent) else { panic!("no clean merge") };
-        assert!(both.starts_with(b"mine\n") && both.ends_with(b"theirs\n"));
+        let lines = |letter: &str| -> String {
+            (0..MERGE_MAX_BYTES / 9).map(|number| format!("{letter}{number:07}\n")).collect()
+        };
+        let (base, agent) = (lines("a"), lines("b"));
+        let user = base.replacen("a0000000", "mine", 1);
+        assert_eq!(merge(base.as_bytes(), user.as_bytes(), agent.as_bytes()), None);
+        let agent = format!("{base}theirs\n");
+        let expected = Merged::Clean(format!("{user}theirs\n").into_bytes());
+        assert!(merge(base.as_bytes(), user.as_bytes(), agent.as_bytes()) == Some(expected));
     }
 
     #[test]
