@@ -20,18 +20,29 @@ use std::time::Duration;
 /// Starts a sandbox with the best runtime that works.
 pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sandbox, SandboxError> {
     let (runtimes, left_out) = runtime::candidates(environment, plan.isolation)?;
-    let runtimes = runtime::best_first(runtimes);
     let place = Place::prepare(environment, plan)?;
+    let started = start_any(environment, plan, &place, runtime::best_first(runtimes), left_out).await;
+    // What podman and a runtime say of this helps nobody.
+    started.map_err(|failure| user_namespace::made(environment).err().unwrap_or(failure))
+}
+
+async fn start_any(
+    environment: &Environment,
+    plan: &Plan,
+    place: &Place,
+    runtimes: Vec<Runtime>,
+    left_out: Option<String>,
+) -> Result<Sandbox, SandboxError> {
     let mut remarks: Vec<String> = left_out.into_iter().collect();
     let mut failure = None;
     let (mut failed, mut no_microvm) = (Vec::new(), None);
     for runtime in runtimes {
-        let mut started = attempt(environment, plan, &place, &runtime).await?;
+        let mut started = attempt(environment, plan, place, &runtime).await?;
         if let Err(error) = started.as_ref()
             && error.passing
         {
             tracing::info!(%error, "podman stumbled; it is started afresh and asked once more");
-            started = attempt(environment, plan, &place, &runtime).await?;
+            started = attempt(environment, plan, place, &runtime).await?;
         }
         match started {
             Ok(mut sandbox) => {
@@ -63,9 +74,7 @@ pub(super) async fn start(environment: &Environment, plan: &Plan) -> Result<Sand
             }
         }
     }
-    let failure = failure.unwrap_or_else(|| SandboxError::new("there is no runtime to try", "install crun"));
-    // What a runtime says of this helps nobody.
-    Err(user_namespace::made(environment).err().unwrap_or(failure))
+    Err(failure.unwrap_or_else(|| SandboxError::new("there is no runtime to try", "install crun")))
 }
 
 /// One try with one runtime. The outer error is podman's own: it would be no better with another runtime.
