@@ -82,10 +82,15 @@ pub(super) async fn runtime_used(service: &PodmanService, id: &str) -> Option<St
     }
 }
 
-/// Whether podman says that it runs.
-pub(super) async fn runs(service: &PodmanService, id: &str) -> bool {
-    let inspected = within("inspect the container", service.api().containers().get(id).inspect()).await;
-    inspected.is_ok_and(|inspected| inspected.state.and_then(|state| state.running).unwrap_or(false))
+/// Whether the guest, which cannot be heard, is well: it runs, or has ended well, as it does when nobody is at the other
+/// end any more. One that podman knows nothing of may have.
+pub(super) async fn is_well(service: &PodmanService, id: &str) -> bool {
+    match within("inspect the container", service.api().containers().get(id).inspect()).await {
+        Ok(inspected) => {
+            inspected.state.is_some_and(|state| state.running == Some(true) || state.exit_code == Some(0))
+        }
+        Err(error) => error.passing,
+    }
 }
 
 /// Attaches to a container that has been made, starts it, and gives the stream to its guest.

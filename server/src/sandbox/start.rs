@@ -125,9 +125,9 @@ impl Start<'_> {
         let started = container::start(&service, &id, move |bytes| heard.hear(bytes)).await;
         let met = match started {
             Ok(stream) => match meet(stream).await {
-                // A guest that runs and cannot be heard: then it is the way to it that broke, not the guest.
+                // A guest that is well and cannot be heard: then it is the way to it that broke.
                 Err(error) if error.passing => {
-                    Err(SandboxError { passing: container::runs(&service, &id).await, ..error })
+                    Err(SandboxError { passing: container::is_well(&service, &id).await, ..error })
                 }
                 met => met,
             },
