@@ -313,20 +313,17 @@ mod tests {
     /// They cost the sandbox nothing: there is nothing in them.
     #[test]
     fn huge_files_that_the_agent_made_are_not_read_to_be_settled() {
-        let folder = tempfile::tempdir().unwrap();
-        let (workspace, session) = (folder.path().join("workspace"), folder.path().join("session"));
-        std::fs::create_dir(&workspace).unwrap();
-        let root = WorkspaceRoot::open(&workspace).unwrap();
-        let mut sides = Sides::open(&root, Arc::new(NoEditor), &session).unwrap();
-        std::fs::create_dir_all(session.join("upper")).unwrap();
+        let mut world = World::new();
+        let upper = world.folder.path().join("session/upper");
+        std::fs::create_dir_all(&upper).unwrap();
         for number in 0..1_000 {
             let name = format!("{number}");
-            let file = std::fs::File::create(session.join("upper").join(&name)).unwrap();
+            let file = std::fs::File::create(upper.join(&name)).unwrap();
             file.set_len(crate::limits::VIEW_FILE_MAX_BYTES).unwrap();
-            sides.base.agree(&WorkspacePath::parse(&name).unwrap(), &Entry::Missing).unwrap();
+            world.sides.base.agree(&path(&name), &Entry::Missing).unwrap();
         }
         // A thousand GiB: whoever reads them is not done today.
-        sides.settle().unwrap();
+        world.sides.settle().unwrap();
     }
 
     #[test]
