@@ -22,9 +22,8 @@ impl Attributes {
         let output = call.args(ATTRIBUTES).input(input).run().await?;
         let fields: Vec<&[u8]> = output.split(|byte| *byte == 0).collect();
         let mut all: HashMap<String, HashMap<String, String>> = HashMap::new();
-        for triple in fields.chunks_exact(3) {
-            let [name, attribute, value] =
-                [0, 1, 2].map(|at| String::from_utf8_lossy(triple[at]).into_owned());
+        for triple in fields.as_chunks().0 {
+            let [name, attribute, value] = triple.map(|field| String::from_utf8_lossy(field).into_owned());
             all.entry(name).or_default().insert(attribute, value);
         }
         Ok(Self(all))
