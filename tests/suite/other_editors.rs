@@ -22,13 +22,21 @@ async fn a_claude_that_changes_a_file() -> (ScriptedClaude, Home) {
     (claude, home)
 }
 
-/// Does something until it shows, for an editor says nothing when its server is there.
-async fn until_shown(terminal: &Terminal, text: &str, again: impl Fn()) {
+/// Opens Helix's menu of code actions. It says when there is none, for its server is not there yet; asked a second time
+/// while it still asks, it would open a second menu over what comes next.
+async fn open_menu_of_helix(terminal: &Terminal) {
+    const NONE: &str = "No c";
     let since = Instant::now();
-    while !terminal.screen().contains(text) {
-        assert!(since.elapsed() < DEADLINE, "{text:?} is never shown:\n{}", terminal.screen());
-        again();
-        tokio::time::sleep(LOOK_AGAIN).await;
+    loop {
+        terminal.press(&["x", "Space", "a"]);
+        let either = |screen: &str| screen.contains("Ask Airlock…") || screen.contains(NONE);
+        let screen = terminal.wait("the menu, or that there is none", either).await;
+        if screen.contains("Ask Airlock…") {
+            return;
+        }
+        assert!(since.elapsed() < DEADLINE, "there is never a code action:\n{screen}");
+        terminal.press(&["Escape"]);
+        terminal.wait("its message gone", |screen| !screen.contains(NONE)).await;
     }
 }
 
@@ -48,11 +56,13 @@ async fn helix_asks_shows_the_answer_and_accepts() {
     assert!(made.expect("git starts").success());
     let terminal = helix(&claude, &home, "main.rs");
     terminal.wait_for("fn main").await;
-    until_shown(&terminal, "Ask Airlock…", || terminal.press(&["x", "Space", "a"])).await;
+    open_menu_of_helix(&terminal).await;
     terminal.press(&["Enter"]);
     terminal.wait_for("Write your question below").await;
     terminal.press(&["g", "e", "o"]);
+    terminal.wait_for(" INS ").await;
     terminal.type_text("Make the poem rhyme.");
+    terminal.wait_for("Make the poem rhyme.").await;
     // Escape and what follows at once would be one key.
     terminal.press(&["Escape"]);
     terminal.wait_for(" NOR ").await;

@@ -6,12 +6,14 @@ use std::path::Path;
 fn place(name: &str) -> (String, Option<&str>) {
     let parts: Vec<&str> = name.split("::").collect();
     let suite = format!("tests/suite/{}.rs", parts[0]);
+    let module = format!("server/src/{}", parts.join("/"));
     match parts[..] {
         [folder @ ("attacks" | "faults"), file] => (format!("tests/{folder}/{file}.rs"), None),
         [folder @ ("attacks" | "faults"), file, test] => (format!("tests/{folder}/{file}.rs"), Some(test)),
-        [_, test] if root().join(&suite).is_file() => (suite, Some(test)),
         // Unit tests of a module.
-        _ => (format!("server/src/{}", parts.join("/")), None),
+        _ if root().join(&module).with_extension("rs").is_file() => (module, None),
+        [_, test] if root().join(&suite).is_file() => (suite, Some(test)),
+        _ => (module, None),
     }
 }
 
