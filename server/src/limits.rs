@@ -28,6 +28,10 @@ pub const LSP_CLIENT_ANSWER_MAX_MS: u64 = 10_000;
 pub const LSP_EDIT_SHOWN_MAX_MS: u64 = 2_000;
 /// Documents that may be open at once.
 pub const LSP_DOCUMENTS_MAX: usize = 10_000;
+/// Changes of one document that another may come behind and still find its place.
+pub const LSP_CHANGES_KEPT_MAX: usize = 64;
+/// Text in them.
+pub const LSP_CHANGES_KEPT_MAX_BYTES: usize = 1024 * 1024;
 
 /// Pools that the memory allocator may have; the threads that run tasks are as many.
 pub const ALLOCATOR_POOLS_MAX: i32 = 2;

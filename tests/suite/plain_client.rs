@@ -98,14 +98,19 @@ async fn a_question_of_ones_own_is_written_in_a_document_and_asked_when_it_is_sa
     question.respond(json!({"title": "Write a question…"}));
     let shown = editor.next_server_request("window/showDocument").await;
     let uri = shown.params["uri"].as_str().unwrap().to_owned();
-    let hint = std::fs::read_to_string(file_of(&shown)).unwrap();
+    let file = file_of(&shown);
+    let hint = std::fs::read_to_string(&file).unwrap();
     shown.respond(json!({"success": true}));
     let saved = || editor.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
     editor.open(&uri, &hint);
     // Nothing is written yet, so nothing is asked.
     saved();
-    editor.change(&uri, 2, json!([{"text": format!("{hint}Why is\nit there?\n")}]));
+    let written = format!("{hint}Why is\nit there?\n");
+    // The file is the newest: Helix may tell of the last change after the save.
+    editor.change(&uri, 2, json!([{"text": format!("{hint}Why is\nit there")}]));
+    std::fs::write(file, &written).unwrap();
     saved();
+    editor.change(&uri, 3, json!([{"text": written}]));
     let shown = editor.next_server_request("window/showDocument").await;
     assert_eq!(std::fs::read_to_string(file_of(&shown)).unwrap(), "Because.\n");
     shown.respond(json!({"success": true}));
@@ -315,8 +320,10 @@ async fn an_editor_that_cannot_ask_is_given_a_document_for_the_question_and_told
     unknown(editor.next_server_request("window/showMessageRequest").await);
     let shown = editor.next_server_request("window/showDocument").await;
     let uri = shown.params["uri"].as_str().unwrap().to_owned();
+    let file = file_of(&shown);
     shown.respond(json!({"success": true}));
     editor.open(&uri, "Change b.txt.\n");
+    std::fs::write(file, "Change b.txt.\n").unwrap();
     editor.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
     editor.next_server_request("window/showDocument").await.respond(json!({"success": true}));
     unknown(editor.next_server_request("window/showMessageRequest").await);

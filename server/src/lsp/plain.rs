@@ -174,12 +174,10 @@ pub(super) fn question_saved(shared: &Arc<Shared>, uri: &Uri) {
     if !super::folders::host_path(uri).is_some_and(|path| same_file(&path, &question_path(shared))) {
         return;
     }
-    let text = match shared.documents.get(uri.as_str()) {
-        Some(document) => document.text.to_string(),
-        None => {
-            storage::read_text(&question_path(shared), PROMPT_MAX_BYTES).ok().flatten().unwrap_or_default()
-        }
-    };
+    // It was just saved; an editor may tell of its last changes later still.
+    let saved = storage::read_text(&question_path(shared), PROMPT_MAX_BYTES).ok().flatten();
+    let in_editor = || shared.documents.get(uri.as_str()).map(|document| document.text.to_string());
+    let text = saved.or_else(in_editor).unwrap_or_default();
     let text = text.replace(QUESTION_HINT.trim(), "").trim().to_owned();
     let Some(key) = Uri::from_file_path(question_path(shared)).map(|uri| uri.as_str().to_owned()) else {
         return;

@@ -1,16 +1,16 @@
 //! The mirror of the editor's open buffers. What is unsaved there is what the agent sees.
 //!
-//! Notifications are trusted to come in the editor's order, which the transport sees to as long as the handlers call this
+//! Notifications are taken in the order in which they come, which the transport sees to as long as the handlers call this
 //! before their first wait. The texts are as large as the editor's own; only their number is bounded.
 //!
-//! **Versions.** LSP wants them to rise with each change. A change whose version does not is applied all the same, with a
-//! warning, and its version is taken. The stream neither repeats nor reorders, so whatever arrives did happen in the
-//! editor: to drop it would put the mirror out of step for good, for the sake of a number. We need the number only to
-//! name it in edits of ours, and there the editor's last word is the right one.
+//! **Versions.** LSP wants them to rise with each change. A change whose version was jumped over is late and is put where
+//! it belongs (`recent`). Any other whose version does not rise is applied all the same, and its version is taken: it did
+//! happen in the editor, and to drop it would put the mirror out of step for good, for the sake of a number.
 //!
 //! Architecture invariant: no call waits, and none panics, whatever the client sends.
 
 mod position;
+mod recent;
 mod text;
 
 #[cfg(test)]
@@ -28,6 +28,8 @@ use tower_lsp::ls_types::{
 pub use position::PositionEncoding;
 pub use text::Text;
 
+use recent::RecentChanges;
+
 use crate::limits::{LSP_DOCUMENTS_MAX, LSP_EDIT_SHOWN_MAX_MS};
 
 /// An open buffer as it is at one moment. Cloning is cheap.
@@ -43,10 +45,16 @@ pub struct Document {
     pub text: Text,
 }
 
+#[derive(Debug)]
+struct Open {
+    document: Document,
+    recent: RecentChanges,
+}
+
 /// All open buffers, by the URI that the editor calls them.
 #[derive(Debug, Default)]
 pub struct Documents {
-    open: DashMap<String, Document>,
+    open: DashMap<String, Open>,
     encoding: OnceLock<PositionEncoding>,
     revisions: AtomicU64,
     changed: tokio::sync::watch::Sender<u64>,
@@ -86,30 +94,24 @@ impl Documents {
             language_id: item.language_id.into(),
             text: Text::new(&item.text),
         };
-        self.open.insert(uri.to_owned(), document);
+        self.open.insert(uri.to_owned(), Open { document, recent: RecentChanges::default() });
     }
 
     /// Applies `textDocument/didChange`. A document that is not open is left alone.
     pub fn change(&self, params: DidChangeTextDocumentParams) {
         let (uri, version) = (params.text_document.uri.as_str(), params.text_document.version);
-        let Some(mut document) = self.open.get_mut(uri) else {
+        let Some(mut open) = self.open.get_mut(uri) else {
             tracing::warn!(uri, version, "a change to a document that is not open is ignored");
             return;
         };
-        if version <= document.version {
-            tracing::warn!(uri, version, before = document.version, "a document's version did not rise");
-        }
-        for change in params.content_changes {
-            match change.range {
-                Some(range) => document.text.edit(range, &change.text, self.encoding()),
-                None => document.text = Text::new(&change.text),
-            }
-        }
-        document.version = version;
+        let Open { document, recent } = &mut *open;
+        let before = (std::mem::take(&mut document.text), document.version);
+        (document.text, document.version) =
+            recent.apply(before, version, params.content_changes, self.encoding());
         document.revision = self.next_revision();
         let revision = document.revision;
         // Whoever waits looks at the document, which must not be locked then.
-        drop(document);
+        drop(open);
         self.changed.send_replace(revision);
     }
 
@@ -139,11 +141,11 @@ impl Documents {
 
     /// A buffer as it is now.
     pub fn get(&self, uri: &str) -> Option<Document> {
-        self.open.get(uri).map(|document| document.clone())
+        self.open.get(uri).map(|open| open.document.clone())
     }
 
     /// All buffers as they are now, with their URIs, in no order.
     pub fn all(&self) -> Vec<(String, Document)> {
-        self.open.iter().map(|entry| (entry.key().clone(), entry.value().clone())).collect()
+        self.open.iter().map(|entry| (entry.key().clone(), entry.document.clone())).collect()
     }
 }

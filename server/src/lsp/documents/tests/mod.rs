@@ -2,5 +2,6 @@
 
 mod burst;
 mod documents;
+mod late;
 mod reference;
 mod text;
