@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 /// Generous, because a machine may be busy; only a test that fails anyway waits this long.
-pub const DEADLINE: Duration = Duration::from_secs(20);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// The deadline on this machine: an emulated one is slower, and says so in `AIRLOCK_TEST_DEADLINE_S`.
 pub fn deadline() -> Duration {

@@ -358,7 +358,7 @@ async fn changes_are_reviewed_hunk_by_hunk_in_the_terminal_and_later_by_airlock_
     terminal.wait_for_prompt_after("Ctrl-D ends").await;
     terminal.send("change it");
     let screen = terminal.wait_for_prompt_after("Changed.").await;
-    assert!(screen.contains("4 changes in 3 files wait for your review: /review"), "{screen}");
+    assert!(screen.contains("4 changes in 3 files to review: /review"), "{screen}");
     terminal.send("/review");
     let screen = terminal.wait_for("5) Stop here").await;
     assert!(screen.contains("Change to a.txt (1 of 3)") && screen.contains("│ -two"), "{screen}");

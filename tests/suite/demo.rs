@@ -24,7 +24,7 @@ fn without_a_terminal_the_demo_plays_itself_and_tells_all_of_it() {
         "WRONG  1900: yes, but the truth is no",
         "ok     1900: no",
         "networks: lo",
-        "1 change in 1 file wait for your review: /review",
+        "1 change in 1 file to review: /review",
         "> /review",
         "Change to leap.sh (1 of 1)",
         "> /quit",

@@ -143,5 +143,10 @@ async fn a_folder_that_the_agent_closed_is_told_and_keeps_nothing_else_from_revi
     let undone = bench.editor.turn(&bench.session, "/undo").await;
     assert_eq!(undone.last().unwrap()["stopReason"], "end_turn", "{undone:#?}");
     assert_eq!(bench.bash("cat later.txt 2>&1 || ls -d x y ok.txt").await.lines().count(), 4);
+
+    // The workspace itself.
+    bench.bash("echo last > last.txt; chmod 0 .").await;
+    let outcome = bench.review("accept", json!({"paths": ["last.txt"]})).await;
+    assert_eq!(outcome["done"], json!(["last.txt"]), "{outcome}");
     bench.end().await;
 }

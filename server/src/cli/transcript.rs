@@ -91,10 +91,8 @@ impl Transcript {
             Update::Changes { count: 0, .. } | Update::Commands { .. } | Update::Model { .. } => {
                 String::new()
             }
-            Update::Changes { count, files } => self.note(
-                NoticeLevel::Info,
-                &format!("{} wait for your review: /review", words::changes(*count, *files)),
-            ),
+            Update::Changes { count, files } => self
+                .note(NoticeLevel::Info, &format!("{} to review: /review", words::changes(*count, *files))),
             Update::Notice { level, text } => self.note(*level, text),
             Update::TurnEnd { stop_reason, error, .. } => self.turn_end(*stop_reason, error.as_deref()),
         }

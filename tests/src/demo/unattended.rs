@@ -22,7 +22,7 @@ pub(super) async fn talk(command: &AirlockCommand, out: &mut impl Write) -> Resu
         |text: &str| text.lines().last().is_some_and(|line| line.starts_with("1-") && line.ends_with('?'));
     let text =
         copy.until("the end of the turn", |text| text.contains("session:") && at_a_prompt(text)).await?;
-    ensure!(text.contains("wait for your review"), "the turn ended without a change to review");
+    ensure!(text.contains(" to review: "), "the turn ended without a change to review");
     terminal.send("/review");
     let question = copy.until("the question of the review", at_a_question).await?;
     ensure!(question.contains(&format!("Change to {SCRIPT}")), "the review asks about something else");
