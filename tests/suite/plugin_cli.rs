@@ -1,10 +1,12 @@
 //! `airlock plugin` as people and scripts call it.
 
+use crate::sandbox_ends::services_of;
 use airlock_tests::airlock_command::AirlockCommand;
 use airlock_tests::echo_server::EchoServer;
 use airlock_tests::editor::Home;
 use airlock_tests::guests::{install, probe, probe_with};
 use airlock_tests::scripted_claude::ScriptedClaude;
+use airlock_tests::terminal::Terminal;
 use serde_json::json;
 
 struct Shell {
@@ -31,6 +33,13 @@ impl Shell {
 
     fn home(&self) -> &Home {
         self.command.home()
+    }
+
+    /// The folders of sandboxes that `airlock plugin run` made.
+    fn sandboxes_of_runs(&self) -> Vec<String> {
+        let left = std::fs::read_dir(self.home().state().join("airlock/sandboxes")).unwrap().flatten();
+        let names = left.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        names.filter(|name| name.starts_with("plugin-run")).collect()
     }
 
     async fn plugin(&self, arguments: &[&str]) -> Ran {
@@ -163,9 +172,23 @@ async fn run_has_a_workspace_and_a_sandbox_when_it_needs_them_and_leaves_nothing
         ran.stderr
     );
     assert!(!shell.home().workspace().join("b.txt").exists());
-    let left = std::fs::read_dir(shell.home().state().join("airlock/sandboxes")).unwrap().flatten();
-    let names: Vec<String> = left.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
-    assert!(!names.iter().any(|name| name.starts_with("plugin-run")), "{names:?}");
+    assert_eq!(shell.sandboxes_of_runs(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_run_that_is_interrupted_leaves_no_sandbox_and_no_podman() {
+    let shell = Shell::new().await.with_sandbox();
+    let plugins = shell.home().config().join("airlock/plugins");
+    install(&plugins, "probe", "[wants]\nexec = true", &probe_with(&["exec"]));
+    let input = json!({"command": "sleep 1000", "timeout_ms": 600_000}).to_string();
+    let run = ["plugin", "run", "--grant", "all", "exec", &input];
+    let terminal = Terminal::start(&shell.command.again(&run));
+    let started = |_: &str| !services_of(shell.home()).is_empty();
+    terminal.wait("a podman of its own", started).await;
+    terminal.press(&["C-c"]);
+    assert_eq!(terminal.wait_for_end().await, 130, "{}", terminal.screen());
+    assert_eq!(services_of(shell.home()), Vec::<String>::new());
+    assert_eq!(shell.sandboxes_of_runs(), Vec::<String>::new());
 }
 
 #[tokio::test]

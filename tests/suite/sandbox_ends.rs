@@ -25,6 +25,12 @@ fn services() -> Vec<String> {
     String::from_utf8(output.stdout).expect("UTF-8").lines().map(str::to_owned).collect()
 }
 
+/// Those of a home.
+pub(crate) fn services_of(home: &Home) -> Vec<String> {
+    let runtime = home.runtime();
+    services().into_iter().filter(|line| line.contains(runtime.to_str().expect("UTF-8"))).collect()
+}
+
 async fn with_a_running_sandbox(claude: &ScriptedClaude, home: &Home) -> (Editor, String) {
     claude.push(Reply::calls("toolu_1", "bash", json!({"command": "echo up"}))).push("Up.");
     let editor = Editor::ready(EditorOptions::new(claude).home(home).with_sandbox()).await;
@@ -58,19 +64,34 @@ async fn an_editor_that_goes_away_takes_the_sandbox_along_within_five_seconds() 
     claude.finish();
 }
 
+/// As when the window of a terminal is closed with the editor in it. Five services were once left by one afternoon.
+#[tokio::test]
+async fn a_server_that_is_told_to_end_by_a_signal_takes_its_sandbox_and_podman_along() {
+    for (signal, code) in [("HUP", 129), ("INT", 130), ("TERM", 143)] {
+        let (claude, home) = (ScriptedClaude::start().await, Home::new());
+        let (mut editor, _) = with_a_running_sandbox(&claude, &home).await;
+        let pid = editor.pid().expect("it runs");
+        assert_eq!(services_of(&home).len(), 1, "{:?}", services());
+        let sent = Command::new("kill").args(["-s", signal, &pid.to_string()]).status();
+        assert!(sent.expect("kill starts").success());
+        assert_eq!(editor.exit_status().await.code(), Some(code), "{signal}");
+        assert_eq!(containers_of(pid), Vec::<String>::new());
+        assert_eq!(services_of(&home), Vec::<String>::new(), "{signal}");
+        claude.finish();
+    }
+}
+
 #[tokio::test]
 async fn what_a_killed_server_left_is_gone_after_the_next_start() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     let (editor, _) = with_a_running_sandbox(&claude, &home).await;
     let pid = editor.pid().expect("it runs");
     let runtime = home.runtime();
-    let of_home =
-        || services().into_iter().filter(|line| line.contains(runtime.to_str().unwrap())).collect::<Vec<_>>();
-    assert_eq!(of_home().len(), 1, "{:?}", services());
+    assert_eq!(services_of(&home).len(), 1, "{:?}", services());
     editor.kill9().await;
     let (editor, _) = with_a_running_sandbox(&claude, &home).await;
     assert_eq!(containers_of(pid), Vec::<String>::new());
-    assert_eq!(of_home().len(), 1, "the old service is gone: {:?}", of_home());
+    assert_eq!(services_of(&home).len(), 1, "the old service is gone: {:?}", services_of(&home));
     let sockets = std::fs::read_dir(&runtime).expect("the folder").flatten();
     let ours =
         sockets.filter(|entry| entry.file_name().to_string_lossy().starts_with("airlock-podman-")).count();

@@ -50,6 +50,8 @@ use crate::environment::Environment;
 use crate::lsp::{self, transport::Ended};
 use crate::memory;
 use crate::neutral::neutral;
+use anyhow::Context;
+use signals::Signals;
 use std::io::{self, Write};
 
 /// Threads that run tasks. Few: an editor keeps the process around all day, and each costs memory.
@@ -72,10 +74,7 @@ pub fn start(arguments: Arguments) -> Exit {
     };
     let exit = runtime.block_on(async {
         match arguments.command {
-            Command::Lsp(_) => match lsp::run(environment).await {
-                Ended::Exit { after_shutdown: false } => Exit::Failed,
-                Ended::Exit { after_shutdown: true } | Ended::InputClosed | Ended::OutputClosed => Exit::Well,
-            },
+            Command::Lsp(_) => serve(environment).await.unwrap_or_else(|error| fail(&error)),
             Command::Chat(arguments) => chat::run(environment, arguments).await,
             Command::Review(arguments) => review::run(environment, arguments).await,
             Command::Plugin(arguments) => plugin::run(environment, arguments).await,
@@ -85,6 +84,15 @@ pub fn start(arguments: Arguments) -> Exit {
     // A thread may be waiting for input that never comes.
     runtime.shutdown_background();
     exit
+}
+
+async fn serve(environment: Environment) -> anyhow::Result<Exit> {
+    let mut signals = Signals::new().context("signals cannot be caught")?;
+    Ok(match lsp::run(environment, signals.next()).await {
+        Ok(Ended::Exit { after_shutdown: false }) => Exit::Failed,
+        Ok(Ended::Exit { after_shutdown: true } | Ended::InputClosed | Ended::OutputClosed) => Exit::Well,
+        Err(signal) => Exit::Signalled(signal),
+    })
 }
 
 fn fail(error: &anyhow::Error) -> Exit {

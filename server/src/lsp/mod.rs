@@ -32,10 +32,14 @@ use server::Server;
 use std::time::Duration;
 use transport::Ended;
 
-/// Serves the editor on stdin and stdout until it is gone. Then every session is closed, in bounded time.
-pub async fn run(environment: Environment) -> Ended {
+/// Serves the editor on stdin and stdout until it is gone, or something tells to end. Then every session is closed, in
+/// bounded time.
+pub async fn run<T>(environment: Environment, told_to_end: impl Future<Output = T>) -> Result<Ended, T> {
     let (service, socket, shared) = Server::service(environment);
-    let ended = transport::serve(tokio::io::stdin(), tokio::io::stdout(), service, socket).await;
+    let ended = tokio::select! {
+        ended = transport::serve(tokio::io::stdin(), tokio::io::stdout(), service, socket) => Ok(ended),
+        told = told_to_end => Err(told),
+    };
     let closed = tokio::time::timeout(Duration::from_millis(EXIT_MAX_MS), shared.agent.close()).await;
     if closed.is_err() {
         tracing::warn!("a sandbox takes long to end; what is left of it is removed at the next start");

@@ -54,7 +54,11 @@ fn load(text: &str) -> (Settings, Vec<Problem>) {
 
 fn check_meant(table: &toml::Table, settings: &Settings, problems: &[Problem]) {
     match table.get("isolation") {
-        None => assert!(settings.isolation == IsolationWish::Auto),
+        // A name that is only misspelt counts as the strictest wish.
+        None => assert!(
+            settings.isolation == IsolationWish::Auto
+                || (settings.isolation == IsolationWish::Microvm && !problems.is_empty())
+        ),
         Some(value) => match value.as_str() {
             Some("auto") => assert!(settings.isolation == IsolationWish::Auto),
             Some("container") => assert!(settings.isolation == IsolationWish::Container),

@@ -3,6 +3,7 @@
 use super::{World, describe, grant};
 use crate::cli::authoring::told;
 use crate::cli::exit::Exit;
+use crate::cli::signals::Signals;
 use crate::limits::TOOL_PROGRESS_WAITING_MAX;
 use crate::neutral::{neutral, neutral_line};
 use crate::paths::WorkspaceRoot;
@@ -88,15 +89,22 @@ pub(super) async fn run(world: &World, arguments: RunArguments) -> anyhow::Resul
     };
     let loaded = patiently(plugin.load(&world.plugins), compiling).await.map_err(anyhow::Error::msg)?;
     let engine = world.plugins.engine().map_err(anyhow::Error::msg)?;
-    let called = engine.call_tool(&loaded, context, &arguments.tool, &input.to_string()).await;
+    // From here on there may be a sandbox, which must not stay behind.
+    let mut signals = Signals::new().context("signals cannot be caught")?;
+    let input = input.to_string();
+    let called = tokio::select! {
+        called = engine.call_tool(&loaded, context, &arguments.tool, &input) => Ok(called),
+        signal = signals.next() => Err(signal),
+    };
     if let Some(desk) = desk {
         desk.close().await;
     }
     shown.await?;
     let answer = match called {
-        Ok(Ok(contents)) => contents,
-        Ok(Err(error)) => bail!("{}: {}", error.code, error.message),
-        Err(fault) => bail!("the plugin {} failed: {fault}", plugin.name()),
+        Ok(Ok(Ok(contents))) => contents,
+        Ok(Ok(Err(error))) => bail!("{}: {}", error.code, error.message),
+        Ok(Err(fault)) => bail!("the plugin {} failed: {fault}", plugin.name()),
+        Err(signal) => return Ok(Exit::Signalled(signal)),
     };
     for content in answer {
         if let Content::Json(text) = &content
