@@ -1,4 +1,6 @@
 //! What bounds what a user, a model, a plugin or another program can bring, in one place, with its unit in its name.
+//!
+//! Long because it is the one place: a constant and what it means, and nothing else.
 
 /// One LSP message may be this large; a longer one is answered with an error and skipped.
 pub const LSP_FRAME_MAX_BYTES: usize = 64 << 20;
