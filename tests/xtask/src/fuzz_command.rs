@@ -98,7 +98,11 @@ fn fuzz(name: &str, seconds: u32) -> Result<Outcome> {
         std::fs::create_dir_all(folder)?;
     }
     let log_file = std::fs::File::create(&log)?;
+    // Some write files, and a disk would be most of what they wait for.
+    let memory = Path::new("/dev/shm");
+    let temporary = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
     let status = Command::new("nice")
+        .env("TMPDIR", temporary)
         .args(["-n", "10"])
         .arg(program)
         .arg(format!("-max_total_time={seconds}"))
