@@ -255,3 +255,20 @@ async fn other_hashes_and_other_ways_to_keep_branches_work_as_well() {
         commits_in(&home, name, "made.txt").await;
     }
 }
+
+/// As one with reftables is to a git before 2.45.
+#[tokio::test]
+async fn a_repository_of_a_kind_that_git_does_not_know_is_refused_in_its_words() {
+    let (claude, home) = (ScriptedClaude::start().await, home_with_repository());
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    home.write("made.txt", "made\n");
+    accept(&home, &session, &["made.txt"]);
+    git(&home, &["config", "core.repositoryFormatVersion", "1"]);
+    git(&home, &["config", "extensions.ofTomorrow", "true"]);
+    let updates = editor.turn(&session, "/commit Made").await;
+    let error = error_of(&updates);
+    assert!(error.to_lowercase().contains("oftomorrow"), "{error}");
+    editor.shutdown().await;
+    claude.finish();
+}
