@@ -40,6 +40,20 @@ fn long_turn(gates: &[Gate; MOMENTS.len()]) -> [Reply; 3] {
     ]
 }
 
+/// A conversation that stands at the first closed gate of a long turn: its editor, its session, what was shown before.
+async fn in_the_long_turn(
+    claude: &ScriptedClaude,
+    gates: &[Gate; MOMENTS.len()],
+) -> (Editor, String, Vec<Value>) {
+    let editor = ready(claude).await;
+    let session = editor.new_session().await;
+    claude.push("Hello.");
+    let shown = editor.turn(&session, "Hi").await;
+    claude.replies(long_turn(gates));
+    editor.prompt(&session, "go").await;
+    (editor, session, shown)
+}
+
 /// The updates of a session among messages.
 fn updates_of(session: &str, messages: &[Value]) -> Vec<Value> {
     let of_session =
@@ -91,16 +105,10 @@ async fn prompt(editor: &Editor, claude: &ScriptedClaude, session: &str) {
 async fn nothing_is_lost_but_the_unfinished_message_at_each_moment() {
     for (number, moment) in MOMENTS.iter().enumerate() {
         eprintln!("killed {moment}");
-        let claude = ScriptedClaude::start().await;
-        let editor = ready(&claude).await;
-        let home = editor.home().clone();
-        let session = editor.new_session().await;
-        claude.push("Hello.");
-        let mut shown = editor.turn(&session, "Hi").await;
-        let gates = MOMENTS.map(|_| Gate::new());
+        let (claude, gates) = (ScriptedClaude::start().await, MOMENTS.map(|_| Gate::new()));
         gates[..number].iter().for_each(Gate::open);
-        claude.replies(long_turn(&gates));
-        editor.prompt(&session, "go").await;
+        let (editor, session, mut shown) = in_the_long_turn(&claude, &gates).await;
+        let home = editor.home().clone();
         gates[number].reached().await;
         let heard = claude.requests().len();
         shown.extend(updates_of(&session, &editor.kill9().await));
@@ -114,16 +122,10 @@ async fn nothing_is_lost_but_the_unfinished_message_at_any_moment() {
     // Without gates a turn takes some milliseconds, and the kill comes wherever it is after so many updates.
     for count in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16] {
         eprintln!("killed after {count} updates");
-        let claude = ScriptedClaude::start().await;
-        let editor = ready(&claude).await;
-        let home = editor.home().clone();
-        let session = editor.new_session().await;
-        claude.push("Hello.");
-        let mut shown = editor.turn(&session, "Hi").await;
-        let gates = MOMENTS.map(|_| Gate::new());
+        let (claude, gates) = (ScriptedClaude::start().await, MOMENTS.map(|_| Gate::new()));
         gates.iter().for_each(Gate::open);
-        claude.replies(long_turn(&gates));
-        editor.prompt(&session, "go").await;
+        let (editor, session, mut shown) = in_the_long_turn(&claude, &gates).await;
+        let home = editor.home().clone();
         for _ in 0..count {
             let update = editor.next_update(&session).await;
             let end = update["kind"] == "turn_end";

@@ -27,6 +27,14 @@ const AT_ONCE: Duration = Duration::ZERO;
 /// A generation for all: no number is used twice.
 const FIRST: Generation = Generation(0);
 
+/// Answers with what was found or made, or with why not.
+fn entry(done: Result<FileAttr, Errno>, reply: ReplyEntry) {
+    match done {
+        Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
+        Err(error) => reply.error(error),
+    }
+}
+
 impl Served {
     /// Reads.
     fn look<T>(&self, work: impl FnOnce(&Tree) -> Result<T, Errno>) -> Result<T, Errno> {
@@ -78,10 +86,7 @@ impl Served {
 impl Filesystem for Served {
     fn lookup(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEntry) {
         let found = self.look(|tree| attributes(tree, named(tree, parent.0, name)?));
-        match found {
-            Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
-            Err(error) => reply.error(error),
-        }
+        entry(found, reply);
     }
 
     fn getattr(&self, _: &Request, number: INodeNo, _: Option<FileHandle>, reply: ReplyAttr) {
@@ -157,26 +162,17 @@ impl Filesystem for Served {
         let is_whiteout = mode & KIND_MASK == CHARACTER_DEVICE && device == 0;
         let kind = if is_whiteout { Kind::Whiteout } else { Kind::File(Vec::new()) };
         let made = self.make(request, parent, name, kind, mode);
-        match made {
-            Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
-            Err(error) => reply.error(error),
-        }
+        entry(made, reply);
     }
 
     fn mkdir(&self, request: &Request, parent: INodeNo, name: &OsStr, mode: u32, _: u32, reply: ReplyEntry) {
         let made = self.make(request, parent, name, Kind::Folder(Names::new()), mode);
-        match made {
-            Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
-            Err(error) => reply.error(error),
-        }
+        entry(made, reply);
     }
 
     fn symlink(&self, request: &Request, parent: INodeNo, name: &OsStr, target: &Path, reply: ReplyEntry) {
         let made = self.make(request, parent, name, Kind::Link(target.as_os_str().to_owned()), 0o777);
-        match made {
-            Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
-            Err(error) => reply.error(error),
-        }
+        entry(made, reply);
     }
 
     fn create(
@@ -263,10 +259,7 @@ impl Filesystem for Served {
             names(tree, parent.0)?.insert(name.to_owned(), number.0);
             attributes(tree, number.0)
         });
-        match linked {
-            Ok(done) => reply.entry(&AT_ONCE, &done, FIRST),
-            Err(error) => reply.error(error),
-        }
+        entry(linked, reply);
     }
 
     fn open(&self, _: &Request, _: INodeNo, _: OpenFlags, reply: ReplyOpen) {
