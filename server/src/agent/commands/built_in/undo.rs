@@ -25,11 +25,38 @@ impl BuiltIn for Undo {
                 })?,
             };
             let files = context.session.undo_turns(turns).await?;
-            let files = if files == 1 { "one file".to_owned() } else { format!("{files} files") };
-            context.session.say(format!(
-                "Undone: {files} of the sandbox are as before. Your own files are as they were."
-            ));
+            context.session.say(undone(turns, files));
             Ok(Outcome::Done)
         })
+    }
+}
+
+/// What the user is told when these turns are undone and so many files were put back.
+fn undone(turns: usize, files: usize) -> String {
+    let put_back = match (turns, files) {
+        (1, 0) => "That turn had changed no file of the sandbox; /undo again takes back the one before it.",
+        (_, 0) => "Those turns had changed no file of the sandbox.",
+        (_, 1) => "Undone: one file of the sandbox is as before.",
+        _ => &format!("Undone: {files} files of the sandbox are as before."),
+    };
+    format!("{put_back} Your own files are as they were.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::undone;
+    use pretty_assertions::assert_eq;
+
+    #[test]
+    fn what_was_undone_is_told_in_whole_sentences() {
+        let told = [(1, 0), (3, 0), (1, 1), (2, 12)].map(|(turns, files)| undone(turns, files));
+        let own = " Your own files are as they were.";
+        let expected = [
+            "That turn had changed no file of the sandbox; /undo again takes back the one before it.",
+            "Those turns had changed no file of the sandbox.",
+            "Undone: one file of the sandbox is as before.",
+            "Undone: 12 files of the sandbox are as before.",
+        ];
+        assert_eq!(told, expected.map(|sentence| format!("{sentence}{own}")));
     }
 }
