@@ -422,3 +422,13 @@ async fn what_the_agent_removes_from_a_folder_that_it_made_is_a_change_and_stays
     assert!(!world.workspace().join("case/d").exists());
     world.view.stop().await;
 }
+
+/// A folder in a file's place hides what is below it on the other side. Found by the model.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_that_the_agent_made_a_folder_of_is_the_users_folder_after_accept_and_restart() {
+    let world = World::new();
+    let (file, folder) = (3, 2);
+    let mut case = Case::begin(&world, "case".to_owned(), BTreeMap::from([(folder, vec![])]));
+    case.follow(&[Step::Write(file, vec![]), Step::AcceptPath(folder), Step::Restart]).await;
+    world.view.stop().await;
+}

@@ -210,42 +210,6 @@ impl Sides {
         }
         Ok(())
     }
-
-    /// Takes out of the upper folder what is there only because it was put: a new mount shows the workspace itself.
-    /// What the agent removed without a trace gets one, or a new mount would bring it back.
-    /// Only while nothing has it mounted.
-    pub(super) fn settle(&mut self) -> io::Result<()> {
-        // What is in a folder before the folder. One that cannot be settled keeps no other from it.
-        let mut settled = Ok(());
-        for path in self.base.paths().into_iter().rev() {
-            settled = settled.and(self.settle_one(&path));
-        }
-        settled
-    }
-
-    fn settle_one(&mut self, path: &WorkspacePath) -> io::Result<()> {
-        let agreed = self.base.get(path);
-        // A file of another size is another file. Reading it would tell nothing more, and may take for ever.
-        if let Some(bytes) = self.upper.file_bytes(path)?
-            && !matches!(&agreed, Agreed::On(Entry::File(file)) if file.content.len() == bytes)
-        {
-            return Ok(());
-        }
-        match self.upper.entry(path)? {
-            InUpper::Untouched
-                if self.base.had_something(path) && self.user.on_disk(path)? != Entry::Missing =>
-            {
-                self.upper.put(path, &Entry::Missing)
-            }
-            InUpper::Untouched => self.base.forget(path),
-            InUpper::Is(Entry::Folder) => Ok(()),
-            InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
-                self.upper.forget(path)?;
-                self.base.forget(path)
-            }
-            InUpper::Is(_) => Ok(()),
-        }
-    }
 }
 
 fn expected(facts: Option<Facts>, target: Option<&[u8]>) -> Option<ExpectedKind> {
@@ -275,17 +239,17 @@ pub(super) fn call(path: &WorkspacePath, entry: &Entry, modified_ns: Option<i64>
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::view::NoEditor;
 
-    struct World {
-        folder: tempfile::TempDir,
-        sides: Sides,
+    pub(in crate::view) struct World {
+        pub(in crate::view) folder: tempfile::TempDir,
+        pub(in crate::view) sides: Sides,
     }
 
     impl World {
-        fn new() -> Self {
+        pub(in crate::view) fn new() -> Self {
             let folder = tempfile::tempdir().unwrap();
             std::fs::create_dir(folder.path().join("workspace")).unwrap();
             let sides = Self::open(folder.path());
@@ -297,7 +261,7 @@ mod tests {
             Sides::open(&root, Arc::new(NoEditor), &folder.join("session")).unwrap()
         }
 
-        fn users(&self, path: &str, text: &str) {
+        pub(in crate::view) fn users(&self, path: &str, text: &str) {
             std::fs::write(self.folder.path().join("workspace").join(path), text).unwrap();
         }
 
@@ -306,39 +270,8 @@ mod tests {
         }
     }
 
-    fn path(text: &str) -> WorkspacePath {
+    pub(in crate::view) fn path(text: &str) -> WorkspacePath {
         WorkspacePath::parse(text).unwrap()
-    }
-
-    /// They cost the sandbox nothing: there is nothing in them.
-    #[test]
-    fn huge_files_that_the_agent_made_are_not_read_to_be_settled() {
-        let mut world = World::new();
-        let upper = world.folder.path().join("session/upper");
-        std::fs::create_dir_all(&upper).unwrap();
-        for number in 0..1_000 {
-            let name = format!("{number}");
-            let file = std::fs::File::create(upper.join(&name)).unwrap();
-            file.set_len(crate::limits::VIEW_FILE_MAX_BYTES).unwrap();
-            world.sides.base.agree(&path(&name), &Entry::Missing).unwrap();
-        }
-        // A thousand GiB: whoever reads them is not done today.
-        world.sides.settle().unwrap();
-    }
-
-    #[test]
-    fn a_folder_that_the_agent_made_a_file_keeps_nothing_else_from_being_settled() {
-        let mut world = World::new();
-        world.users("a.txt", "user's");
-        let sides = &mut world.sides;
-        let pushed = Entry::file(b"pushed", 0o644);
-        sides.upper.put(&path("a.txt"), &pushed).unwrap();
-        sides.base.agree(&path("a.txt"), &pushed).unwrap();
-        sides.upper.put(&path("d"), &Entry::file(b"agent's", 0o644)).unwrap();
-        sides.base.agree(&path("d/x"), &Entry::Missing).unwrap();
-        sides.settle().unwrap();
-        assert_eq!(sides.upper.entry(&path("a.txt")).unwrap(), InUpper::Untouched);
-        assert_eq!(sides.upper.entry(&path("d")).unwrap(), InUpper::Is(Entry::file(b"agent's", 0o644)));
     }
 
     #[test]

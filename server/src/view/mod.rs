@@ -9,7 +9,7 @@
 //! | what both last agreed on; contents, each kept once | `base`; `contents` |
 //! | what git ignores | `ignored` |
 //! | which files the user changed | `watch` |
-//! | bringing that into the sandbox | `freshness` |
+//! | bringing that into the sandbox; what a new one need not be brought | `freshness`; `settling` |
 //! | what of it the user was shown | `shown_states` |
 //! | all of it for one session | `session_view` |
 //!
@@ -24,6 +24,7 @@ mod entry;
 mod freshness;
 mod ignored;
 mod session_view;
+mod settling;
 mod shown_states;
 mod upper;
 mod user_side;

@@ -134,6 +134,22 @@ impl Upper {
         Ok(InUpper::Untouched)
     }
 
+    /// Whether it hides what the workspace has at a path, also when it says nothing of that path itself.
+    pub fn hides(&self, path: &WorkspacePath) -> io::Result<bool> {
+        let Some(mut folder) = self.open()? else { return Ok(false) };
+        for name in path.as_path().parent().unwrap_or(Path::new("")) {
+            folder = match folder.node(name)? {
+                Node::Folder(inner) => inner,
+                Node::Missing => return Ok(false),
+                _ => return Ok(true),
+            };
+            if is_opaque(&folder) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// All that it mentions, up to `limit` things.
     pub fn mentions(&self, limit: usize) -> io::Result<Mentions> {
         let mut mentions = Mentions::default();

@@ -1,0 +1,136 @@
+//! Takes out of a view that nothing has mounted what a new mount shows by itself.
+
+use super::base::Agreed;
+use super::entry::{Content, Entry, FileEntry};
+use super::freshness::Sides;
+use super::upper::InUpper;
+use crate::paths::WorkspacePath;
+use std::io;
+
+impl Sides {
+    /// Takes out of the upper folder what is there only because it was put: a new mount shows the workspace itself.
+    /// What the agent removed without a trace gets one, or a new mount would bring it back.
+    /// Only while nothing has it mounted.
+    pub(super) fn settle(&mut self) -> io::Result<()> {
+        // What is in a folder before the folder. One that cannot be settled keeps no other from it.
+        let mut settled = Ok(());
+        for path in self.base.paths().into_iter().rev() {
+            settled = settled.and(self.settle_one(&path));
+        }
+        settled
+    }
+
+    fn settle_one(&mut self, path: &WorkspacePath) -> io::Result<()> {
+        let agreed = self.base.get(path);
+        // A file of another size is another file. Reading it would tell nothing more, and may take for ever.
+        if let Some(bytes) = self.upper.file_bytes(path)?
+            && !matches!(&agreed, Agreed::On(Entry::File(file)) if file.content.len() == bytes)
+        {
+            return Ok(());
+        }
+        match self.upper.entry(path)? {
+            InUpper::Untouched
+                if self.base.had_something(path) && self.user.on_disk(path)? != Entry::Missing =>
+            {
+                self.upper.put(path, &Entry::Missing)
+            }
+            InUpper::Untouched => self.base.forget(path),
+            InUpper::Is(Entry::Folder) => Ok(()),
+            InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
+                if self.upper.hides(path)? {
+                    return self.settle_in_hiding(path, &here);
+                }
+                self.upper.forget(path)?;
+                self.base.forget(path)
+            }
+            InUpper::Is(_) => Ok(()),
+        }
+    }
+
+    /// The same for a path in a folder that the agent made anew: the workspace does not show through that.
+    fn settle_in_hiding(&mut self, path: &WorkspacePath, here: &Entry) -> io::Result<()> {
+        let users = self.user.on_disk(path)?;
+        if users == *here {
+            return Ok(());
+        }
+        match &users {
+            Entry::Missing => self.upper.forget(path)?,
+            Entry::Link(_) | Entry::File(FileEntry { content: Content::Whole(_), .. }) => {
+                self.upper.put(path, &users)?;
+            }
+            // An old one is better than none.
+            Entry::File(_) | Entry::Folder | Entry::Other => return Ok(()),
+        }
+        self.base.agree(path, &users)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::freshness::tests::{World, path};
+
+    /// They cost the sandbox nothing: there is nothing in them.
+    #[test]
+    fn huge_files_that_the_agent_made_are_not_read_to_be_settled() {
+        let mut world = World::new();
+        let upper = world.folder.path().join("session/upper");
+        std::fs::create_dir_all(&upper).unwrap();
+        for number in 0..1_000 {
+            let name = format!("{number}");
+            let file = std::fs::File::create(upper.join(&name)).unwrap();
+            file.set_len(crate::limits::VIEW_FILE_MAX_BYTES).unwrap();
+            world.sides.base.agree(&path(&name), &Entry::Missing).unwrap();
+        }
+        // A thousand GiB: whoever reads them is not done today.
+        world.sides.settle().unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_the_agent_made_a_file_keeps_nothing_else_from_being_settled() {
+        let mut world = World::new();
+        world.users("a.txt", "user's");
+        let sides = &mut world.sides;
+        let pushed = Entry::file(b"pushed", 0o644);
+        sides.upper.put(&path("a.txt"), &pushed).unwrap();
+        sides.base.agree(&path("a.txt"), &pushed).unwrap();
+        sides.upper.put(&path("d"), &Entry::file(b"agent's", 0o644)).unwrap();
+        sides.base.agree(&path("d/x"), &Entry::Missing).unwrap();
+        sides.settle().unwrap();
+        assert_eq!(sides.upper.entry(&path("a.txt")).unwrap(), InUpper::Untouched);
+        assert_eq!(sides.upper.entry(&path("d")).unwrap(), InUpper::Is(Entry::file(b"agent's", 0o644)));
+    }
+
+    #[test]
+    fn what_was_accepted_in_a_folder_that_hides_the_users_stays_and_is_as_the_user_has_it_now() {
+        let mut world = World::new();
+        let [workspace, upper] = ["workspace", "session/upper"].map(|name| world.folder.path().join(name));
+        std::fs::create_dir_all(upper.join("d")).unwrap();
+        std::fs::create_dir(workspace.join("d")).unwrap();
+        let no_flags = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(upper.join("d"), "user.overlay.opaque", b"y", no_flags).unwrap();
+        let accepted = Entry::file(b"accepted", 0o644);
+        for name in ["d/same", "d/edited", "d/removed"] {
+            world.sides.upper.put(&path(name), &accepted).unwrap();
+            world.sides.base.agree(&path(name), &accepted).unwrap();
+        }
+        world.sides.upper.put(&path("d/agents"), &Entry::file(b"agent's", 0o644)).unwrap();
+        world.sides.base.agree(&path("d/agents"), &Entry::Missing).unwrap();
+        world.users("d/same", "accepted");
+        world.users("d/edited", "edited");
+        let users = world.sides.user.entry(&path("d/edited")).unwrap();
+        for _ in 0..2 {
+            world.sides.settle().unwrap();
+            let expected = [
+                ("d/same", accepted.clone(), Agreed::On(accepted.clone())),
+                ("d/edited", users.clone(), Agreed::On(users.clone())),
+                ("d/removed", Entry::Missing, Agreed::On(Entry::Missing)),
+                ("d/agents", Entry::file(b"agent's", 0o644), Agreed::On(Entry::Missing)),
+            ];
+            for (name, here, agreed) in expected {
+                assert_eq!(world.sides.agents(&path(name)).unwrap(), InUpper::Is(here), "{name}");
+                assert_eq!(world.sides.base.get(&path(name)), agreed, "{name}");
+            }
+        }
+    }
+}
