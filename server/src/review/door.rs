@@ -218,7 +218,7 @@ fn change_of(sides: &Sides, path: &WorkspacePath) -> io::Result<Option<Change>> 
         return Ok(None);
     };
     let user = sides.user.entry(path)?;
-    Ok(Change::between(path, &sides.base.get(path), user, agent))
+    Ok(Change::between(path, &sides.agreed(path)?, user, agent))
 }
 
 /// What was selected, and what of that cannot be done.

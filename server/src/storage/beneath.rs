@@ -15,6 +15,7 @@ use std::io::{self, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open folder.
 #[derive(Debug)]
@@ -46,6 +47,14 @@ pub struct Facts {
     pub bytes: u64,
     /// When its content changed last, in nanoseconds since 1970.
     pub modified_ns: i64,
+    /// When anything of it changed last, which nobody can set back.
+    pub changed: SystemTime,
+}
+
+/// A time of the disk's; one that is no time is that of the beginning.
+fn time(seconds: i64, nanoseconds: u32) -> SystemTime {
+    let since = Duration::new(u64::try_from(seconds).unwrap_or_default(), nanoseconds);
+    UNIX_EPOCH.checked_add(since).unwrap_or(UNIX_EPOCH)
 }
 
 /// The kinds of things in a folder.
@@ -132,6 +141,7 @@ impl Folder {
                 .st_mtime
                 .saturating_mul(1_000_000_000)
                 .saturating_add(stat.st_mtime_nsec as i64),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec as u32),
         }))
     }
 
@@ -153,6 +163,11 @@ impl Folder {
                 _ => Ok(None),
             },
         }
+    }
+
+    /// When this folder was made, where its disk tells.
+    pub fn made(&self) -> io::Result<Option<SystemTime>> {
+        Ok(File::from(self.0.try_clone()?).metadata()?.created().ok())
     }
 
     /// Whether this folder has an extended attribute with this value.

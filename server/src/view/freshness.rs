@@ -69,6 +69,20 @@ impl Sides {
         }
     }
 
+    /// What both sides last agreed on at a path.
+    ///
+    /// What was in a folder that the agent removed or made anew is not kept: it counts as removed as the user has it. But
+    /// what the user changed since then is not what the agent removed.
+    pub fn agreed(&self, path: &WorkspacePath) -> io::Result<Agreed> {
+        let agreed = self.base.get(path);
+        if agreed != Agreed::NotKept {
+            return Ok(agreed);
+        }
+        let hidden = self.upper.cover(path)?.and_then(|cover| cover.since);
+        let is_newer = hidden.zip(self.user.changed(path)?).is_some_and(|(hidden, changed)| changed > hidden);
+        Ok(if is_newer { Agreed::Unknown } else { agreed })
+    }
+
     /// Remembers what both sides have at a path now. What the upper folder does not mention is the workspace's own: of
     /// that there is nothing to remember.
     pub fn agree(&mut self, path: &WorkspacePath, agreed: &Agreed) -> io::Result<()> {
@@ -215,7 +229,7 @@ impl Sides {
 fn expected(facts: Option<Facts>, target: Option<&[u8]>) -> Option<ExpectedKind> {
     Some(match facts {
         None => ExpectedKind::Missing,
-        Some(Facts { kind: Kind::File, bytes, modified_ns, mode }) => {
+        Some(Facts { kind: Kind::File, bytes, modified_ns, mode, .. }) => {
             ExpectedKind::File { bytes, modified_ns, mode: mode & 0o777 }
         }
         Some(Facts { kind: Kind::Folder, .. }) => ExpectedKind::Folder,
@@ -270,8 +284,43 @@ pub(super) mod tests {
         }
     }
 
+    /// Marks a folder as the overlay does one that was made anew.
+    pub(in crate::view) fn hide_below(folder: &Path) {
+        let no_flags = rustix::fs::XattrFlags::empty();
+        rustix::fs::setxattr(folder, "user.overlay.opaque", b"y", no_flags).unwrap();
+    }
+
     pub(in crate::view) fn path(text: &str) -> WorkspacePath {
         WorkspacePath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn what_the_user_changed_since_its_folder_was_removed_is_not_what_the_agent_removed() {
+        let world = World::new();
+        let [workspace, upper] = ["workspace", "session/upper"].map(|name| world.folder.path().join(name));
+        for folder in ["made anew", "a file", "removed"] {
+            std::fs::create_dir(workspace.join(folder)).unwrap();
+            let [old, edited, new] = ["old", "edited", "new"].map(|name| format!("{folder}/{name}"));
+            world.users(&old, "user's");
+            world.users(&edited, "user's");
+            match folder {
+                "made anew" => {
+                    std::fs::create_dir_all(upper.join(folder)).unwrap();
+                    hide_below(&upper.join(folder));
+                }
+                "a file" => world.sides.upper.put(&path(folder), &Entry::file(b"agent's", 0o644)).unwrap(),
+                _ => world.sides.upper.put(&path(folder), &Entry::Missing).unwrap(),
+            }
+            let hidden = world.sides.upper.cover(&path(&old)).unwrap().and_then(|cover| cover.since);
+            for name in [edited, new] {
+                // The clock of a disk goes in steps.
+                while world.sides.user.changed(&path(&name)).unwrap() <= hidden {
+                    world.users(&name, "newer");
+                }
+                assert_eq!(world.sides.agreed(&path(&name)).unwrap(), Agreed::Unknown, "{name}");
+            }
+            assert_eq!(world.sides.agreed(&path(&old)).unwrap(), Agreed::NotKept, "{old}");
+        }
     }
 
     #[test]

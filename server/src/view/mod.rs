@@ -38,6 +38,6 @@ pub use freshness::Sides;
 pub use ignored::Ignored;
 pub use session_view::{HeldView, SessionView};
 pub use shown_states::ShownStates;
-pub use upper::{InUpper, Mention, Mentions, Unreadable, Upper};
+pub use upper::{Cover, InUpper, Mention, Mentions, Unreadable, Upper};
 pub use user_side::{Buffers, NoEditor, UserSide};
 pub use watch::WorkspaceWatches;

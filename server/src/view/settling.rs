@@ -37,7 +37,7 @@ impl Sides {
             InUpper::Untouched => self.base.forget(path),
             InUpper::Is(Entry::Folder) => Ok(()),
             InUpper::Is(here) if agreed == Agreed::On(here.clone()) => {
-                if self.upper.hides(path)? {
+                if self.upper.cover(path)?.is_some_and(|cover| cover.is_folder) {
                     return self.settle_in_hiding(path, &here);
                 }
                 self.upper.forget(path)?;
@@ -68,7 +68,7 @@ impl Sides {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::view::freshness::tests::{World, path};
+    use crate::view::freshness::tests::{World, hide_below, path};
 
     /// They cost the sandbox nothing: there is nothing in them.
     #[test]
@@ -107,8 +107,7 @@ mod tests {
         let [workspace, upper] = ["workspace", "session/upper"].map(|name| world.folder.path().join(name));
         std::fs::create_dir_all(upper.join("d")).unwrap();
         std::fs::create_dir(workspace.join("d")).unwrap();
-        let no_flags = rustix::fs::XattrFlags::empty();
-        rustix::fs::setxattr(upper.join("d"), "user.overlay.opaque", b"y", no_flags).unwrap();
+        hide_below(&upper.join("d"));
         let accepted = Entry::file(b"accepted", 0o644);
         for name in ["d/same", "d/edited", "d/removed"] {
             world.sides.upper.put(&path(name), &accepted).unwrap();

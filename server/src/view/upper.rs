@@ -12,6 +12,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 /// The marks of an opaque folder: as root, and as an ordinary user.
 const OPAQUE: [&str; 2] = ["trusted.overlay.opaque", "user.overlay.opaque"];
@@ -31,6 +32,15 @@ pub enum InUpper {
     Untouched,
     /// It is this.
     Is(Entry),
+}
+
+/// What stands in the place of a folder of the workspace's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cover {
+    /// A folder that was made anew. Otherwise a file, or nothing.
+    pub is_folder: bool,
+    /// Since when, at the latest; `None` where the disk does not tell.
+    pub since: Option<SystemTime>,
 }
 
 /// Something that the upper folder mentions.
@@ -134,20 +144,20 @@ impl Upper {
         Ok(InUpper::Untouched)
     }
 
-    /// Whether it hides what the workspace has at a path, also when it says nothing of that path itself.
-    pub fn hides(&self, path: &WorkspacePath) -> io::Result<bool> {
-        let Some(mut folder) = self.open()? else { return Ok(false) };
+    /// What hides all that the workspace has around a path, if anything does.
+    pub fn cover(&self, path: &WorkspacePath) -> io::Result<Option<Cover>> {
+        let Some(mut folder) = self.open()? else { return Ok(None) };
         for name in path.as_path().parent().unwrap_or(Path::new("")) {
-            folder = match folder.node(name)? {
-                Node::Folder(inner) => inner,
-                Node::Missing => return Ok(false),
-                _ => return Ok(true),
+            let Some(facts) = folder.facts(name)? else { return Ok(None) };
+            let Node::Folder(inner) = folder.node(name)? else {
+                return Ok(Some(Cover { is_folder: false, since: Some(facts.changed) }));
             };
-            if is_opaque(&folder) {
-                return Ok(true);
+            if is_opaque(&inner) {
+                return Ok(Some(Cover { is_folder: true, since: inner.made()? }));
             }
+            folder = inner;
         }
-        Ok(false)
+        Ok(None)
     }
 
     /// All that it mentions, up to `limit` things.

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// The editor's open documents, with what is not saved yet.
 pub trait Buffers: Send + Sync {
@@ -90,6 +91,14 @@ impl UserSide {
             _ => None,
         };
         Ok(Glance::Disk(facts, target))
+    }
+
+    /// When anything of what is at a path on the disk changed last.
+    pub fn changed(&self, path: &WorkspacePath) -> io::Result<Option<SystemTime>> {
+        let Some((parent, name)) = Folder::open(self.root.as_host())?.parent_of(path.as_path())? else {
+            return Ok(None);
+        };
+        Ok(parent.facts(name)?.map(|facts| facts.changed))
     }
 
     /// Whether an editor has another text than the file.
