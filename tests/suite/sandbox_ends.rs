@@ -139,6 +139,17 @@ async fn a_podman_that_dies_while_it_starts_a_sandbox_leaves_no_container() {
 
 #[tokio::test]
 async fn a_podman_that_dies_while_it_makes_a_container_leaves_no_process() {
+    podman_dies_while_it_makes_a_container("exit").await;
+}
+
+/// What its monitor has started has started something. Found by the soak: `runc init`, below a `runc create`.
+#[tokio::test]
+async fn a_podman_that_dies_while_its_runtime_still_makes_a_container_leaves_no_process() {
+    podman_dies_while_it_makes_a_container("sleep 1000; exit").await;
+}
+
+/// The runtime goes on with `then`.
+async fn podman_dies_while_it_makes_a_container(then: &str) {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     // The container is made, and podman dies before it hears of it.
     let script = format!(
@@ -149,7 +160,8 @@ case " $* " in *" create "*) ;; *) exec "$(basename "$0")" "$@" ;; esac
 [ -e "$flag" ] && exec "$(basename "$0")" "$@"
 "$(basename "$0")" "$@" || exit
 touch "$flag"
-pkill -9 -f "unix://{}/airlock-podman-""#,
+pkill -9 -f "unix://{}/airlock-podman-"
+{then}"#,
         home.runtime().display()
     );
     let path = path_with(&home, &[("crun", &script), ("runc", &script)]);
