@@ -192,8 +192,9 @@ async fn permission_is_asked_in_the_terminal() {
     claude.push("I gave up.");
     terminal.send("list the files");
     gate.reached().await;
-    // It must not answer a question that was not there yet.
+    // It must not answer a question that was not there yet. tmux sends keys on their way before it shows its screen.
     terminal.send("1");
+    terminal.screen();
     gate.open();
     let screen = terminal.wait_for("1-3?").await;
     assert!(screen.contains("● $ ls\n  there is no sandbox"), "{screen}");
