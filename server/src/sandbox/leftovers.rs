@@ -142,7 +142,7 @@ async fn remove_those(service: &PodmanService, wanted: impl Fn(&Labels) -> bool)
             continue;
         };
         match container::remove(service, &id).await {
-            Ok(()) => monitor::end(&id),
+            Ok(()) => monitor::end(&id).await,
             Err(error) => outcome = Err(error),
         }
     }

@@ -181,7 +181,7 @@ impl Sandbox {
                 Err(error) => Err(error),
             };
             if removed.is_ok() {
-                monitor::end(&self.id);
+                monitor::end(&self.id).await;
             }
         }
         removed

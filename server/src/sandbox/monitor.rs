@@ -19,7 +19,15 @@ const ROUNDS_MAX: usize = 40;
 const ROUND: Duration = Duration::from_millis(5);
 
 /// Ends what is left beside a container that is removed.
-pub(super) fn end(id: &str) {
+pub(super) async fn end(id: &str) {
+    let id = id.to_owned();
+    // It waits for what it kills, away from the threads that serve everybody.
+    if let Err(error) = tokio::task::spawn_blocking(move || end_all(&id)).await {
+        tracing::error!(%error, "what is left beside a container cannot be ended");
+    }
+}
+
+fn end_all(id: &str) {
     let is_monitor =
         |line: &[&str]| line.first().is_some_and(|name| name.ends_with("conmon")) && line.contains(&id);
     for monitor in processes(is_monitor) {

@@ -165,7 +165,7 @@ impl Start<'_> {
             Err(error) => {
                 leftovers::remove_of(environment, &service, &place.upper).await;
                 // Somebody else may have removed it while podman died over it: then it was not found.
-                monitor::end(&id);
+                monitor::end(&id).await;
                 let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();
                 let what = format!("{}{why}{}", error.what, last_words.in_brackets());
                 Err(SandboxError { what, ..error })
