@@ -221,6 +221,8 @@ pub const SANDBOX_FILES_MAX: u64 = 16_384;
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
 /// What is kept free on the disk that the sandbox writes to.
 pub const SANDBOX_DISK_KEPT_MIB: u64 = 1024;
+/// Files that can still be made there.
+pub const SANDBOX_DISK_KEPT_FILES: u64 = 10_000;
 /// How often that is looked at.
 pub const SANDBOX_DISK_LOOK_MS: u64 = 500;
 /// How long the sandbox may take to be gone.

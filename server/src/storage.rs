@@ -101,6 +101,12 @@ pub fn free_mib(folder: &Path) -> io::Result<u64> {
     Ok(disk.f_bavail.saturating_mul(disk.f_frsize) >> 20)
 }
 
+/// How many files the user may still make on the disk that a folder is on; `None` where nothing bounds that.
+pub fn free_files(folder: &Path) -> io::Result<Option<u64>> {
+    let disk = rustix::fs::statvfs(folder)?;
+    Ok((disk.f_files > 0).then_some(disk.f_favail))
+}
+
 /// The kind of disk that a folder is on, as the kernel numbers them.
 pub fn disk_kind(folder: &Path) -> io::Result<u32> {
     // The numbers have 32 bits; how wide the field is differs from machine to machine.

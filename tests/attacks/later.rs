@@ -217,6 +217,33 @@ async fn letters_that_a_file_system_takes_for_the_same_hide_nothing() {
     bench.end().await;
 }
 
+/// A property of this design: of a folder that was made anew, all that the user had there is looked at. A submodule or a
+/// clone in the workspace has a `.git` of its own.
+#[tokio::test]
+async fn the_git_of_a_repository_in_a_folder_made_anew_is_neither_listed_nor_accepted() {
+    let (home, options) = with_files(&[
+        ("sub/.git/config", "[core]\n"),
+        ("sub/a.txt", "a\n"),
+        ("module/.git", "gitdir: ../.git/modules/module\n"),
+        ("gone/.git/config", "[core]\n"),
+        ("gone/b.txt", "b\n"),
+    ]);
+    let bench = Workbench::with(options).await;
+    bench
+        .bash("for d in sub module; do cp -r $d /tmp/$d; rm -rf $d; mkdir $d; cp -r /tmp/$d/. $d/; done; rm -rf gone; \
+               echo 'fsmonitor = ./x' >> sub/.git/config; echo 'gitdir: x' > module/.git; echo b >> sub/a.txt")
+        .await;
+    let changes = bench.changes().await;
+    assert_eq!(paths(&changes, false), ["gone/b.txt", "sub/a.txt"]);
+    assert_eq!(changes.len(), 2);
+    bench.review("accept", json!({})).await;
+    let read = |path: &str| std::fs::read_to_string(home.workspace().join(path)).unwrap();
+    assert_eq!([read("sub/.git/config"), read("gone/.git/config")], ["[core]\n", "[core]\n"]);
+    assert_eq!(read("module/.git"), "gitdir: ../.git/modules/module\n");
+    assert!(!home.workspace().join("gone/b.txt").exists());
+    bench.end().await;
+}
+
 /// A property of this design: `build.rs` is protected by its name, and a manifest can give any file its part. A language's server
 /// runs it as soon as the folder is open; npm's worms of 2025 lived in `postinstall`.
 #[tokio::test]

@@ -3,6 +3,8 @@
 use crate::sandboxed::{bash, mounted, ready};
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::scripted_claude::ScriptedClaude;
+use airlock_tests::workbench::Workbench;
+use serde_json::json;
 use std::time::{Duration, Instant};
 
 /// The workspace is what the script mounted there, with `a.txt` in it. The agent reads and changes it, and it stays as
@@ -66,7 +68,7 @@ async fn start_time(home: &Home) -> Duration {
         let session = editor.new_session().await;
         assert!(!bash(&editor, &claude, &session, "test -e .").await.is_error);
         best = best.min(begun.elapsed());
-        editor.expect("airlock/session/close", serde_json::json!({"sessionId": session})).await;
+        editor.expect("airlock/session/close", json!({"sessionId": session})).await;
     }
     editor.shutdown().await;
     claude.finish();
@@ -107,17 +109,40 @@ async fn a_disk_that_fills_up_is_an_error_of_the_command_and_goes_away_with_the_
 
 #[tokio::test]
 async fn a_command_that_fills_the_disk_is_ended_before_it_is_full() {
+    is_ended("size=48m", "while head -c 1M /dev/zero >> big; do sleep 0.05; done; echo full").await;
+}
+
+#[tokio::test]
+async fn a_command_that_fills_the_disk_with_empty_files_is_ended_before_no_more_can_be_made() {
+    is_ended("nr_inodes=4k", "mkdir big; while echo -n > big/$((number++)); do sleep 0.001; done; echo full")
+        .await;
+}
+
+/// What the command writes to is such a disk.
+async fn is_ended(disk: &str, filler: &str) {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
-    let script = format!("mount -t tmpfs -o size=48m none {}", home.state().display());
+    let script = format!("mount -t tmpfs -o {disk} none {}", home.state().display());
     let editor = ready(mounted(EditorOptions::new(&claude).home(&home), &script)).await;
     let session = editor.new_session().await;
-    let filler = "while head -c 1M /dev/zero >> big; do sleep 0.05; done; echo full";
     let called = bash(&editor, &claude, &session, filler).await;
     let why = "the sandbox ended in the middle of this call: it was ended because the disk is nearly full";
     assert!(called.is_error && called.result.starts_with(why), "{}", called.result);
     assert!(called.told_when("stopped").contains("the disk is nearly full"), "{:?}", called.told());
-    let next = bash(&editor, &claude, &session, "rm big; ls").await;
+    let next = bash(&editor, &claude, &session, "rm -r big; ls").await;
     assert!(next.result.contains("started afresh") && !next.is_error, "{}", next.result);
     editor.shutdown().await;
     claude.finish();
+}
+
+/// Nobody ever writes to it.
+#[tokio::test]
+async fn a_pipe_in_the_workspace_is_no_file_and_is_not_waited_for() {
+    let bench = Workbench::new().await;
+    bench.bash("mkfifo pipe").await;
+    let edit = json!({"path": "pipe", "edits": [{"old": "a", "new": "b"}]});
+    for (tool, input) in [("read_file", json!({"path": "pipe"})), ("edit_file", edit)] {
+        let refused = bench.refused(tool, input).await;
+        assert!(refused.contains("it is no ordinary file"), "{tool}: {refused}");
+    }
+    bench.end().await;
 }

@@ -2,9 +2,9 @@
 
 use crate::world::{call_updates, error, next_prompt_works, notices, ready_configured, stop_reason};
 use airlock_tests::editor::agent_text;
-use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
+use airlock_tests::scripted_claude::{Gate, Reply, ScriptedClaude};
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 
 fn call(number: usize) -> Reply {
     Reply::calls(&format!("toolu_{number}"), "bash", json!({"command": format!("echo {number}")}))
@@ -85,6 +85,53 @@ async fn a_bound_on_cost_that_cannot_hold_is_told() {
         ]
     );
     assert_eq!(notices(&editor.turn(&session, "Hi").await), Vec::<String>::new(), "once");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
+async fn a_bound_on_cost_that_cannot_hold_is_told_again_when_the_session_is_opened_again() {
+    let claude = ScriptedClaude::start().await;
+    claude.model("claude-nameless-9");
+    let editor = ready_configured(&claude, "max_session_cost_usd = 0.01").await;
+    let session = editor.new_session().await;
+    claude.push("Hello.").push("Again.");
+    editor.turn(&session, "/model claude-nameless-9").await;
+    editor.turn(&session, "Hi").await;
+    editor.turn(&session, "/model claude-sonnet-5").await;
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    editor.expect("airlock/session/load", json!({"sessionId": session})).await;
+    let told = notices(&editor.turn(&session, "Hi").await);
+    assert!(told.iter().any(|text| text.contains("what claude-nameless-9 costs is not known")), "{told:?}");
+    let cost = agent_text(&editor.turn(&session, "/cost").await);
+    assert!(cost.contains("put the prices of claude-nameless-9 under"), "{cost}");
+    editor.shutdown().await;
+    claude.finish();
+}
+
+/// It is paid for, though it never became whole.
+#[tokio::test]
+async fn what_an_answer_used_that_was_stopped_or_broke_off_is_counted() {
+    let claude = ScriptedClaude::start().await;
+    let editor = ready_configured(&claude, "max_session_tokens = 2000\nretries = 0").await;
+    let session = editor.new_session().await;
+    let never = Gate::new();
+    claude.push(Reply::says("Half, ").usage(1_000, 5).gate(&never).more("whole."));
+    editor.prompt(&session, "go").await;
+    editor.updates_until(&session, "agent_message_chunk").await;
+    editor.cancel(&session);
+    let updates = editor.updates_until_turn_end(&session).await;
+    assert_eq!(stop_reason(&updates), "cancelled");
+    let used = |updates: &[Value]| {
+        let usage = updates.iter().find(|update| update["kind"] == "usage").expect("what was used");
+        usage["inputTokens"].as_u64().expect("a number")
+    };
+    assert_eq!(used(&updates), 1_000);
+    claude.push(Reply::says("Half, ").usage(1_000, 5).error_event("overloaded_error", "too much"));
+    let updates = editor.turn(&session, "again").await;
+    assert_eq!((stop_reason(&updates), used(&updates)), ("error", 2_000));
+    let updates = editor.turn(&session, "once more").await;
+    assert!(error(&updates).contains("may use 2000"), "{updates:#?}");
     editor.shutdown().await;
     claude.finish();
 }

@@ -194,3 +194,22 @@ async fn thousands_of_files_with_long_names_are_seen() {
     assert_eq!(bench.bash("cat a.txt; ls many | wc -l").await, "new\n3500\n");
     bench.end().await;
 }
+
+/// A fresh sandbox shows what is on the disk, where the text that was put into the old one is not.
+#[tokio::test]
+async fn what_stands_unsaved_is_still_seen_in_a_fresh_sandbox() {
+    let bench = Workbench::with(with_file("a.txt", "saved\n")).await;
+    let home = bench.editor.home().clone();
+    bench.editor.open(&home.file_uri("a.txt"), "unsaved\n");
+    assert_eq!(bench.bash("cat a.txt").await, "unsaved\n");
+    // More than are put one by one.
+    for number in 0..5_100 {
+        home.write(&format!("many/{number}"), "");
+    }
+    let seen = bench.bash("ls many | wc -l; cat a.txt; echo agent >> a.txt").await;
+    assert!(seen.ends_with("5100\nunsaved\n"), "{seen}");
+    let changes = bench.changes().await;
+    assert_eq!(changes.len(), 1, "{changes:#?}");
+    assert_eq!(changes[0]["hunks"][0]["text"], "+agent\n", "{changes:#?}");
+    bench.end().await;
+}

@@ -4,6 +4,7 @@ use airlock::agent::permission::{Asker, PermissionRequest};
 use airlock::agent::update::{StopReason, Update};
 use airlock::agent::{Agent, OpenError, Prompt, Session};
 use airlock::environment::Environment;
+use airlock::paths::WorkspaceRoot;
 use airlock::tools::Tool;
 use airlock::view::NoEditor;
 use airlock_tests::deadline::within;
@@ -48,6 +49,12 @@ impl World {
     /// The same, which may be refused.
     pub fn try_session(&self) -> Result<Arc<Session>, OpenError> {
         self.agent.new_session(None, Arc::new(Nobody))
+    }
+
+    /// A new session in this workspace.
+    pub fn session_in(&self, folder: &Path) -> Arc<Session> {
+        let root = WorkspaceRoot::open(folder).expect("a folder");
+        self.agent.new_session(Some(root), Arc::new(Nobody)).expect("a session")
     }
 }
 

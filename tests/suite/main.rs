@@ -41,6 +41,7 @@ mod nvim_review;
 mod nvim_sessions;
 mod nvim_transcript;
 mod official_sdk;
+mod open_once;
 mod order;
 mod other_editors;
 mod plain_client;

@@ -339,6 +339,43 @@ async fn an_editor_that_cannot_ask_is_given_a_document_for_the_question_and_told
 }
 
 #[tokio::test]
+async fn where_changes_wait_in_two_folders_none_is_taken_by_guessing() {
+    let (claude, home) = (ScriptedClaude::start().await, Home::new());
+    let folders = [home.workspace(), home.path().join("other")];
+    std::fs::create_dir(&folders[1]).unwrap();
+    let options = EditorOptions::new(&claude).home(&home).without_extension().with_sandbox();
+    let editor = Editor::ready(options).await;
+    for method in ["$/progress", "window/logMessage"] {
+        editor.ignore(method);
+    }
+    let uris = folders.each_ref().map(|folder| format!("file://{}", folder.display()));
+    let added = json!([{"uri": uris[1], "name": "other"}]);
+    editor.notify("workspace/didChangeWorkspaceFolders", json!({"event": {"added": added, "removed": []}}));
+    let show =
+        async || editor.next_server_request("window/showDocument").await.respond(json!({"success": true}));
+    for (uri, id) in uris.iter().zip(["toolu_1", "toolu_2"]) {
+        claude.push(Reply::calls(id, "bash", json!({"command": "echo new > b.txt"}))).push("Changed.");
+        editor.open(&format!("{uri}/a.rs"), "fn unsaved() {}\n");
+        run(&editor, "airlock.fix", json!({"uri": format!("{uri}/a.rs")})).await;
+        show().await;
+        editor.next_server_request("window/showMessageRequest").await.respond(Value::Null);
+    }
+    let is_accepted = || folders.each_ref().map(|folder| folder.join("b.txt").exists());
+    let accept = json!({"command": "airlock.accept"});
+    let refused = editor.request("workspace/executeCommand", accept.clone()).await.unwrap_err();
+    assert!(refused["message"].as_str().unwrap().contains("in more than one folder"), "{refused}");
+    assert_eq!(is_accepted(), [false, false]);
+    run(&editor, "airlock.ask", json!({"uri": format!("{}/a.rs", uris[1]), "prompt": "/accept"})).await;
+    show().await;
+    assert_eq!(is_accepted(), [false, true]);
+    assert_eq!(editor.expect("workspace/executeCommand", accept).await["done"], json!(["b.txt"]));
+    assert_eq!(editor.next_notification("window/showMessage").await["message"], "Airlock: accepted: b.txt");
+    assert_eq!(is_accepted(), [true, true]);
+    editor.shutdown().await;
+    claude.finish();
+}
+
+#[tokio::test]
 async fn an_editor_that_cannot_ask_for_permission_says_no_and_says_so() {
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     let same = |id| Reply::calls(id, "bash", json!({"command": "ls"}));

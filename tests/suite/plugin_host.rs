@@ -166,6 +166,10 @@ async fn what_a_slash_command_changed_is_reviewed_and_undone_with_its_turn() {
     // The command and the calls after it are one turn.
     bench.editor.turn(&bench.session, "/undo").await;
     assert_eq!(changed().await, ["before.txt"]);
+    // Also where it gives the model nothing to do.
+    let updates = bench.editor.turn(&bench.session, "/probe propose silently").await;
+    let is_told = |update: &Value| update["kind"] == "changes" && update["files"] == 2;
+    assert!(updates.iter().any(is_told), "{updates:#?}");
     bench.editor.ignore("airlock/session/update");
     bench.end().await;
 }

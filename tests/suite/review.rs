@@ -204,16 +204,37 @@ async fn pending_changes_survive_a_restart_and_belong_to_their_session() {
 async fn the_slash_commands_list_accept_and_reject() {
     let (_home, options) = with_files(&[("a.txt", "one\n")]);
     let bench = Workbench::with(options).await;
-    bench.bash("echo two >> a.txt; echo x > x.txt; echo y > y.txt").await;
+    bench.bash("echo two >> a.txt; echo x > x.txt; echo y > y.txt; echo b > 'a blank'").await;
     let said = |updates: Vec<Value>| agent_text(&updates);
     let listed = said(bench.editor.turn(&bench.session, "/changes").await);
     assert!(listed.contains("- modified `a.txt` (+1 −0)\n- created `x.txt`"), "{listed}");
+    let accepted = said(bench.editor.turn(&bench.session, "/accept \"a blank\"").await);
+    assert_eq!(accepted, "- Accepted `a blank`");
     let accepted = said(bench.editor.turn(&bench.session, "/accept a.txt nothing.txt").await);
     assert!(accepted.contains("- Accepted `a.txt`") && accepted.contains("Not `nothing.txt`"), "{accepted}");
     let rejected = said(bench.editor.turn(&bench.session, "/reject").await);
     assert_eq!(rejected, "- Rejected `x.txt`\n- Rejected `y.txt`");
     assert!(!bench.editor.home().workspace().join("x.txt").exists());
     assert_eq!(said(bench.editor.turn(&bench.session, "/changes").await), "Nothing waits for review.");
+    bench.end().await;
+}
+
+/// At the level of files it ends the review, too.
+#[tokio::test]
+async fn stopping_among_the_hunks_of_a_file_ends_the_review_and_does_what_was_decided() {
+    let (_home, options) = with_files(&[("a.txt", &numbered(1, 20)), ("b.txt", "b\n")]);
+    let bench = Workbench::with(options).await;
+    bench.bash("sed -i 's/line 3$/LINE 3/; s/line 17$/LINE 17/' a.txt; echo c >> b.txt").await;
+    bench.editor.prompt(&bench.session, "/review").await;
+    for answer in ["hunks", "accept", "stop"] {
+        let question = bench.editor.next_server_request("airlock/permission").await;
+        assert!(question.params["title"].as_str().unwrap().contains("a.txt"), "{}", question.params);
+        question.respond(json!({"optionId": answer}));
+    }
+    let said = agent_text(&bench.editor.updates_until_turn_end(&bench.session).await);
+    assert!(said.contains("- Accepted `a.txt`") && said.contains("2 files are left"), "{said}");
+    assert_eq!(bench.on_disk("a.txt"), numbered(1, 20).replace("line 3\n", "LINE 3\n"));
+    assert_eq!(paths(&bench.changes().await), [("modified", "a.txt"), ("modified", "b.txt")]);
     bench.end().await;
 }
 

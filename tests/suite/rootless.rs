@@ -6,7 +6,7 @@ use airlock_tests::ordinary_user::OrdinaryUser;
 use airlock_tests::scripted_claude::ScriptedClaude;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::Command;
 
@@ -102,6 +102,43 @@ async fn what_a_killed_server_of_an_ordinary_user_left_is_gone_after_the_next_st
         Vec::<String>::new(),
         "nothing was changed"
     );
+    claude.finish();
+}
+
+/// What stands for a removed folder is nothing that an ordinary user may open.
+#[tokio::test]
+async fn an_ordinary_user_reviews_and_undoes_the_removal_of_a_folder() {
+    let (claude, user) = (ScriptedClaude::start().await, OrdinaryUser::get());
+    let home = user.home();
+    for name in ["d/kept.txt", "d/gone.txt", "d/e/deep.txt", "f.txt"] {
+        home.write(name, "as it was\n");
+    }
+    user.take_over(&home.workspace());
+    let editor = editor_of(user, &home, &claude).await;
+    let session = editor.new_session().await;
+    bash(&editor, &claude, &session, "rm -r d f.txt").await;
+    let paths = async || {
+        let listed = editor.expect("airlock/changes/list", json!({"sessionId": session})).await;
+        let path = |change: &Value| format!("{} {}", change["kind"], change["path"]).replace('"', "");
+        listed["changes"].as_array().unwrap().iter().map(path).collect::<Vec<_>>()
+    };
+    let all = ["deleted d/e/deep.txt", "deleted d/gone.txt", "deleted d/kept.txt", "deleted f.txt"];
+    assert_eq!(paths().await, all);
+    editor.turn(&session, "/undo").await;
+    assert_eq!(paths().await, Vec::<String>::new());
+    assert!(
+        bash(&editor, &claude, &session, "cat d/e/deep.txt; rm -r d").await.result.starts_with("as it was\n")
+    );
+    assert_eq!(paths().await, all[..3]);
+    editor.turn(&session, "/reject d/kept.txt").await;
+    editor.turn(&session, "/accept").await;
+    assert_eq!(paths().await, Vec::<String>::new());
+    let files = ["d/kept.txt", "d/gone.txt", "d/e/deep.txt", "f.txt"];
+    assert_eq!(files.map(|file| home.workspace().join(file).exists()), [true, false, false, true]);
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    let left = folders(&home.state().join("airlock/sandboxes").join(&session), "");
+    assert!(!left.iter().any(|name| name == "work" || name == "owner"), "{left:?}");
+    editor.shutdown().await;
     claude.finish();
 }
 

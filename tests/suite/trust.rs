@@ -174,3 +174,22 @@ async fn without_a_workspace_there_is_nothing_to_trust() {
     assert!(crate::desk::error_of(&updates).contains("no workspace"), "{updates:#?}");
     editor.shutdown().await;
 }
+
+#[tokio::test]
+async fn the_model_that_trust_brings_is_still_there_when_the_session_is_opened_again() {
+    let (claude, home) = (ScriptedClaude::start().await, home());
+    home.write(".airlock/config.toml", "model = \"claude-haiku-4-5\"\n");
+    claude.replies(["one", "two"]);
+    let editor = ready_in(&claude, &home).await;
+    let session = editor.new_session().await;
+    editor.turn(&session, "hi").await;
+    trust(&editor, &session).await;
+    editor.turn(&session, "hi again").await;
+    assert_eq!(claude.requests()[1].body["model"], "claude-haiku-4-5");
+    editor.expect("airlock/session/close", json!({"sessionId": session})).await;
+    let opened = editor.expect("airlock/session/load", json!({"sessionId": session})).await;
+    assert_eq!(opened["model"], "claude-haiku-4-5");
+    editor.updates_until(&session, "usage").await;
+    editor.shutdown().await;
+    claude.finish();
+}

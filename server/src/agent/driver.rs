@@ -12,9 +12,9 @@ use super::turn::{
 use super::update::{NoticeLevel, Update};
 use super::usage::prices_of;
 use super::work::{Happened, Work};
-use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent};
+use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent, TokenUsage};
 use crate::config::Thinking;
-use crate::conversation::Message;
+use crate::conversation::{Block, Message};
 use crate::limits::TURN_LAST_SAVE_MAX_MS;
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl<'a> Driver<'a> {
         }
         let happened = tokio::select! {
             biased;
-            () = self.cancel.cancelled() => return Event::Cancelled { salvage: self.work.salvage() },
+            () = self.cancel.cancelled() => return Event::Cancelled { salvage: self.salvage().await },
             happened = self.work.next(&self.session.outbox) => happened,
         };
         match happened {
@@ -110,7 +110,7 @@ impl<'a> Driver<'a> {
             }
             Happened::Stream(StreamEvent::Finished(message)) => self.message_arrived(message).await,
             Happened::Stream(StreamEvent::Failed(failure)) | Happened::NoAnswer(failure) => {
-                Event::RequestFailed { failure, salvage: self.work.salvage(), jitter: jitter() }
+                Event::RequestFailed { failure, salvage: self.salvage().await, jitter: jitter() }
             }
         }
     }
@@ -122,13 +122,21 @@ impl<'a> Driver<'a> {
         Event::MessageArrived(Arrived { message, over_budget: self.state.over_budget() })
     }
 
-    /// Counts what a message used.
-    async fn record(&mut self, usage: &crate::claude::TokenUsage) {
-        let prices = prices_of(&self.model, &self.state.settings.prices);
-        self.state.ledger.record(usage, prices);
-        if prices.is_none() {
-            self.tell_cost_unknown();
+    /// Ends the stream and gives what can be kept of it. What it used is counted: it is paid for.
+    async fn salvage(&mut self) -> Vec<Block> {
+        let Some((blocks, usage)) = self.work.salvage() else { return Vec::new() };
+        if usage != TokenUsage::default() {
+            self.record(&usage).await;
+            self.show_usage();
         }
+        blocks
+    }
+
+    /// Counts what a message used.
+    async fn record(&mut self, usage: &TokenUsage) {
+        let prices = prices_of(&self.model, &self.state.settings.prices);
+        self.state.ledger.record(&self.model, usage, prices);
+        self.tell_cost_unknown();
         let entry = super::history::UsageEntry::new(&self.model, *usage);
         // The message that follows is waited for, and lines are written in order.
         drop(self.state.write(Entry::Usage(entry)).await);
@@ -137,11 +145,12 @@ impl<'a> Driver<'a> {
     /// Once: a bound that the user relies on does not hold.
     fn tell_cost_unknown(&mut self) {
         let bounded = self.state.settings.max_session_cost_usd.is_some();
-        if bounded && !std::mem::replace(&mut self.state.told_cost_unknown, true) {
+        if let Some(model) = self.state.ledger.unpriced().filter(|_| bounded)
+            && !std::mem::replace(&mut self.state.told_cost_unknown, true)
+        {
             let text = format!(
-                "what {} costs is not known, so max_session_cost_usd cannot stop this session: put its prices under \
-                 [prices] in your config.toml",
-                self.model
+                "what {model} costs is not known, so max_session_cost_usd cannot stop this session: put its prices \
+                 under [prices] in your config.toml"
             );
             self.session.notice(NoticeLevel::Warning, text);
         }

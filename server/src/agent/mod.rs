@@ -1,5 +1,6 @@
 //! The agent: sessions, turns, history, slash commands. It knows neither LSP nor the Messages API's wire form.
 
+mod claim;
 pub mod commands;
 mod compaction;
 mod driver;
@@ -32,8 +33,8 @@ use crate::limits::{MENTIONED_FILE_MAX_BYTES, SESSIONS_MAX};
 use crate::memory;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::plugins::Plugins;
-use crate::review::{DocumentEditor, list_closed};
-use crate::sandbox::{Plan, SandboxError, session_folder};
+use crate::review::DocumentEditor;
+use crate::sandbox::{Plan, SandboxError};
 use crate::storage::beneath::{Folder, Node, read_bounded};
 use crate::tools::{Registry, Tool};
 use crate::trust::{TrustState, TrustStore, TrustedWorkspace};
@@ -45,6 +46,7 @@ use history::{HistoryError, HistoryFolder, Summary};
 use outbox::Outbox;
 use permission::Asker;
 use session::{Parts, State};
+use std::cell::Cell;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -137,16 +139,18 @@ impl Agent {
         }
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
         let mut notices = Vec::new();
-        let (id, history) = match folder.create(&jiff::Zoned::now(), &|id| self.sessions.contains_key(id)) {
+        let claim = Cell::new(None);
+        let is_taken = |id: &str| self.claim_new(id).map(|new| claim.set(new)).is_err();
+        let (id, history) = match folder.create(&jiff::Zoned::now(), &is_taken) {
             Ok(history) => (history.id().to_owned(), Some(history)),
             Err(error) => {
                 notices.push((NoticeLevel::Error, format!("{error}: this conversation will not be kept")));
-                (self.free_id(), None)
+                (claim::free_id(&is_taken), None)
             }
         };
         let outbox = Arc::<Outbox>::default();
         let state = self.state(workspace.as_ref(), history, &outbox, &mut notices);
-        self.enter(Parts { id, workspace, asker, outbox, state }, notices)
+        self.enter(Parts { id, claim: claim.take(), workspace, asker, outbox, state }, notices)
     }
 
     /// Opens a session that was kept, and shows again what was said in it.
@@ -161,6 +165,8 @@ impl Agent {
             closing.close().await;
         }
         let folder = HistoryFolder::of(&self.environment, workspace.as_ref());
+        folder.check(id)?;
+        let claim = self.claim(id)?;
         let wanted = id.to_owned();
         let opened = tokio::task::spawn_blocking(move || folder.open_latest(&wanted)).await;
         let (history, loaded) = opened.unwrap_or_else(|_| Err(HistoryError::Unknown(id.to_owned())))?;
@@ -171,8 +177,14 @@ impl Agent {
             let mut notices = Vec::new();
             (agent.state(root.as_ref(), None, &told, &mut notices), notices)
         });
-        let (state, notices) = made.await.map_err(|_| HistoryError::Unknown(id.to_owned()))?;
-        let session = self.enter(Parts { id: id.to_owned(), workspace, asker, outbox, state }, notices)?;
+        let (state, mut notices) = made.await.map_err(|_| HistoryError::Unknown(id.to_owned()))?;
+        if let Some(next) = &loaded.continued_in {
+            let text =
+                format!("{id} went on with {next}, which is gone or open elsewhere: this one is empty");
+            notices.push((NoticeLevel::Warning, text));
+        }
+        let session =
+            self.enter(Parts { id: id.to_owned(), claim, workspace, asker, outbox, state }, notices)?;
         // The task has the state before any turn can, so what was said comes first.
         let mut state = session.lock_state().await;
         session.preview(&loaded);
@@ -189,17 +201,6 @@ impl Agent {
     /// The sessions that were kept, newest first.
     pub fn kept_sessions(&self, workspace: Option<&WorkspaceRoot>) -> Result<Vec<Summary>, HistoryError> {
         HistoryFolder::of(&self.environment, workspace).list()
-    }
-
-    /// The newest session of a workspace in which something waits for review.
-    pub fn session_to_review(&self, workspace: &WorkspaceRoot) -> Result<Option<String>, HistoryError> {
-        let waits = |id: &str| {
-            let folder = session_folder(&self.environment, id);
-            folder.exists()
-                && list_closed(workspace, &folder).is_ok_and(|listing| !listing.changes.is_empty())
-        };
-        let mut kept = self.kept_sessions(Some(workspace))?.into_iter();
-        Ok(kept.find(|summary| waits(&summary.id)).map(|summary| summary.id))
     }
 
     /// Closes every session.
@@ -306,15 +307,6 @@ impl Agent {
     fn forget(&self, closed: &Session) {
         self.sessions.remove_if(closed.id(), |_, session| std::ptr::eq(&**session, closed));
         memory::give_back();
-    }
-
-    /// An id for a session that is not kept.
-    fn free_id(&self) -> String {
-        let mut number = 1;
-        while self.sessions.contains_key(&format!("unsaved-{number}")) {
-            number += 1;
-        }
-        format!("unsaved-{number}")
     }
 
     fn trust_of(&self, workspace: Option<&WorkspaceRoot>) -> Option<TrustState> {

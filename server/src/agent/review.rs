@@ -1,18 +1,43 @@
 //! A session's changes: what the user can do with them, and what the agent is told of it.
 
+use super::Agent;
+use super::history::{HistoryError, HistoryFolder};
 use super::session::Session;
 use super::update::{NoticeLevel, Update};
-use crate::paths::WorkspacePath;
+use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Steps, Untold};
 use crate::sandbox::session_folder;
 use crate::view::HeldView;
 use std::io;
 use std::path::PathBuf;
 
+impl Agent {
+    /// The newest session of a workspace in which something waits for review.
+    pub fn session_to_review(&self, workspace: &WorkspaceRoot) -> Result<Option<String>, HistoryError> {
+        let mut kept = HistoryFolder::of(&self.environment, Some(workspace)).sessions()?.into_iter();
+        Ok(kept.find(|id| self.waits_for_review(Some(workspace), id)))
+    }
+
+    /// Whether something of a session that is not open waits for review.
+    pub(super) fn waits_for_review(&self, workspace: Option<&WorkspaceRoot>, id: &str) -> bool {
+        let folder = session_folder(&self.environment, id);
+        let has_changes = |workspace| {
+            review::list_closed(workspace, &folder).is_ok_and(|listing| !listing.changes.is_empty())
+        };
+        folder.exists() && workspace.is_some_and(has_changes)
+    }
+}
+
 impl Session {
     /// What the agent changed and the user has neither accepted nor rejected.
     pub async fn changes(&self) -> Result<Listing, String> {
         review::show(&self.held().await?).await.map_err(|error| error.to_string())
+    }
+
+    /// Whether something waits for review, or cannot be told. Nothing counts as shown by that.
+    pub async fn has_changes(&self) -> bool {
+        let Some(held) = self.view.hold().await else { return false };
+        review::list(&held).await.map_or(true, |listing| !listing.changes.is_empty())
     }
 
     /// Brings changes into the user's files.

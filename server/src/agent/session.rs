@@ -4,6 +4,7 @@
 //! turn owns the session's state while it runs; `prompt` and `cancel` only touch the slot below it and return at once.
 
 use super::Agent;
+use super::claim::Claim;
 use super::commands::built_in;
 use super::history::{Entry, History, Loaded};
 use super::outbox::Outbox;
@@ -13,7 +14,7 @@ use super::replay;
 use super::turn_task::TurnTask;
 use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
 use crate::paths::WorkspaceRoot;
-use crate::sandbox::{Plan, SandboxError, SandboxSlot, session_folder};
+use crate::sandbox::{Plan, SandboxError, SandboxSlot, keeps_work, session_folder};
 use crate::view::SessionView;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -26,6 +27,8 @@ pub(super) use super::session_state::State;
 /// One conversation.
 pub struct Session {
     pub(super) id: String,
+    /// Held until its sandbox is gone.
+    claim: Mutex<Option<Claim>>,
     pub(super) agent: Arc<Agent>,
     pub(super) workspace: Option<WorkspaceRoot>,
     pub(super) outbox: Arc<Outbox>,
@@ -66,7 +69,7 @@ pub enum Refused {
 
 impl Session {
     pub(super) fn new(agent: Arc<Agent>, parts: Parts, plan: Result<Plan, SandboxError>) -> Arc<Self> {
-        let Parts { id, workspace, asker, outbox, state } = parts;
+        let Parts { id, claim, workspace, asker, outbox, state } = parts;
         let told = Arc::clone(&outbox);
         let tell = move |news| told.push(Update::from(news));
         let has_sandbox = plan.is_ok();
@@ -84,6 +87,7 @@ impl Session {
         state.shelved.shelf.warm_up();
         Arc::new(Self {
             id,
+            claim: Mutex::new(claim),
             agent,
             workspace,
             outbox,
@@ -174,14 +178,22 @@ impl Session {
         }
         // Held until the history is closed: who closes a session that is being closed waits for that, too.
         let mut state = self.state.lock().await;
-        match state.history.take() {
-            Some(history) if state.header.is_some() => history.close().await,
+        let mut history = state.history.take();
+        if state.header.is_some()
+            && let Some(said) = history.take()
+        {
+            said.close().await;
+        }
+        self.view.stop().await;
+        match history {
+            // What the agent changed is found by the history's name, also when nothing is said in it.
+            Some(history) if keeps_work(&self.agent.environment, history.id()) => history.close().await,
             // It stays behind as an empty file when this fails, and is not listed.
             Some(history) => drop(history.discard().await),
             None => {}
         }
         drop(state);
-        self.view.stop().await;
+        self.claim.lock().unwrap_or_else(PoisonError::into_inner).take();
         self.agent.forget(self);
         self.outbox.close();
     }
@@ -276,6 +288,14 @@ impl Session {
         }
     }
 
+    /// The same by the user's word, which the conversation keeps.
+    pub(super) async fn choose_model(&self, state: &mut State, model: &str) {
+        self.set_model(state, model);
+        if state.header.is_some() {
+            drop(state.write(Entry::Model { model: model.to_owned() }).await);
+        }
+    }
+
     /// Whether these are other hunks than those told of last, which they then are.
     pub(super) fn is_news(&self, hunks: Vec<String>) -> bool {
         let mut facts = self.facts();
@@ -305,6 +325,7 @@ impl Session {
 /// What a session is made of.
 pub(super) struct Parts {
     pub(super) id: String,
+    pub(super) claim: Option<Claim>,
     pub(super) workspace: Option<WorkspaceRoot>,
     pub(super) asker: Arc<dyn Asker>,
     pub(super) outbox: Arc<Outbox>,

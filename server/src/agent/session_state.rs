@@ -62,7 +62,7 @@ impl State {
     pub(super) fn resume(&mut self, loaded: Loaded) {
         self.ledger = Ledger::default();
         for usage in &loaded.usage {
-            self.ledger.record(&usage.tokens(), prices_of(&usage.model, &self.settings.prices));
+            self.ledger.record(&usage.model, &usage.tokens(), prices_of(&usage.model, &self.settings.prices));
         }
         if let Some(tokens) = loaded.compacted_to {
             // The last usage is that of the summary's request, with all that it replaced.
@@ -74,6 +74,7 @@ impl State {
         self.header = loaded.header;
         self.conversation = loaded.conversation;
         self.told_date = None;
+        self.told_cost_unknown = false;
     }
 
     /// Why the session may spend no more, when that is so.

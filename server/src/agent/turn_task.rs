@@ -46,6 +46,10 @@ impl TurnTask {
         match ready {
             // The API refuses an empty text, and would refuse every later request with it.
             Ok(Ready { prompt, .. }) if prompt.text.trim().is_empty() => {
+                // A plugin's command may have changed something all the same.
+                if self.checkpoint.initialized() {
+                    self.tell_changes().await;
+                }
                 over(StopReason::Error, Some("the prompt is empty: say what to do".to_owned()))
             }
             Ok(Ready { prompt, model }) => {

@@ -48,18 +48,23 @@ pub struct Ledger {
     tokens: TokenUsage,
     /// `None` as soon as one message's price is not known.
     cost_usd: Option<f64>,
+    /// The first model whose price is not known.
+    unpriced: Option<String>,
     context_used: u64,
 }
 
 impl Default for Ledger {
     fn default() -> Self {
-        Self { tokens: TokenUsage::default(), cost_usd: Some(0.0), context_used: 0 }
+        Self { tokens: TokenUsage::default(), cost_usd: Some(0.0), unpriced: None, context_used: 0 }
     }
 }
 
 impl Ledger {
-    /// Adds one message.
-    pub fn record(&mut self, tokens: &TokenUsage, prices: Option<Prices>) {
+    /// Adds one message of a model.
+    pub fn record(&mut self, model: &str, tokens: &TokenUsage, prices: Option<Prices>) {
+        if prices.is_none() {
+            self.unpriced.get_or_insert_with(|| model.to_owned());
+        }
         // The numbers are somebody else's.
         self.tokens.input = self.tokens.input.saturating_add(tokens.input);
         self.tokens.output = self.tokens.output.saturating_add(tokens.output);
@@ -67,6 +72,11 @@ impl Ledger {
         self.tokens.cache_write = self.tokens.cache_write.saturating_add(tokens.cache_write);
         self.cost_usd = self.cost_usd.zip(prices).map(|(cost, prices)| cost + cost_usd(&prices, tokens));
         self.context_used = tokens.context();
+    }
+
+    /// The model for which the cost is not known.
+    pub fn unpriced(&self) -> Option<&str> {
+        self.unpriced.as_deref()
     }
 
     /// What the conversation fills of the window.
@@ -124,9 +134,9 @@ mod tests {
     fn an_unknown_price_makes_the_whole_cost_unknown_rather_than_wrong() {
         let mut ledger = Ledger::default();
         let tokens = TokenUsage { input: 1_000_000, output: 100_000, cache_read: 0, cache_write: 0 };
-        ledger.record(&tokens, Some(usual(3.0, 15.0)));
+        ledger.record("m", &tokens, Some(usual(3.0, 15.0)));
         assert_eq!(ledger.report(1).cost_usd, Some(4.5));
-        ledger.record(&tokens, None);
+        ledger.record("m", &tokens, None);
         assert_eq!(ledger.report(1).cost_usd, None);
     }
 
@@ -135,8 +145,8 @@ mod tests {
         let mut ledger = Ledger::default();
         let tokens =
             TokenUsage { input: u64::MAX, output: u64::MAX, cache_read: u64::MAX, cache_write: u64::MAX };
-        ledger.record(&tokens, Some(usual(3.0, 15.0)));
-        ledger.record(&tokens, Some(usual(3.0, 15.0)));
+        ledger.record("m", &tokens, Some(usual(3.0, 15.0)));
+        ledger.record("m", &tokens, Some(usual(3.0, 15.0)));
         assert_eq!((ledger.context_used(), ledger.report(1).input_tokens), (u64::MAX, u64::MAX));
         assert!(ledger.over_budget(Some(1), None).is_some());
     }
@@ -144,7 +154,7 @@ mod tests {
     #[test]
     fn a_budget_is_reached_and_says_what_to_do() {
         let mut ledger = Ledger::default();
-        ledger.record(&TokenUsage { input: 100, ..Default::default() }, Some(usual(1e6, 1.0)));
+        ledger.record("m", &TokenUsage { input: 100, ..Default::default() }, Some(usual(1e6, 1.0)));
         assert_eq!(ledger.over_budget(Some(101), Some(100.5)), None);
         assert!(ledger.over_budget(Some(100), None).is_some_and(|text| text.contains("max_session_tokens")));
         assert!(

@@ -2,7 +2,7 @@
 
 use super::outbox::Outbox;
 use super::turn::{CallEnd, Event, Verdict};
-use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent};
+use crate::claude::{Failure, MessageStream, ModelInfo, StreamEvent, TokenUsage};
 use crate::conversation::{Block, ResultPart};
 use crate::limits::{TOOL_PROGRESS_WAITING_MAX, TOOLS_STOP_MAX_MS};
 use crate::tools::{Consent, Progress, ToolContext};
@@ -76,11 +76,11 @@ impl Work {
         self.asking = None;
     }
 
-    /// Ends the stream and gives what can be kept of it.
-    pub(super) fn salvage(&mut self) -> Vec<Block> {
+    /// Ends the stream and gives what can be kept of it, and what it used.
+    pub(super) fn salvage(&mut self) -> Option<(Vec<Block>, TokenUsage)> {
         match self.asking.take() {
-            Some(Asking::Streaming(stream)) => stream.salvage(),
-            _ => Vec::new(),
+            Some(Asking::Streaming(stream)) => Some(stream.salvage()),
+            _ => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The HTTP client: requests out, a stream of events in. It tries nothing again; that is the turn's decision.
 
 use super::failure::{Failure, RetryHeaders};
-use super::message::{MessageDecoder, StreamEvent};
+use super::message::{MessageDecoder, StreamEvent, TokenUsage};
 use super::models::ModelInfo;
 use super::wire::{API_VERSION, MessageRequest, WireModel};
 use crate::conversation::Block;
@@ -235,16 +235,19 @@ impl MessageStream {
         }
     }
 
-    /// What can be kept of a message that did not become whole.
-    pub fn salvage(self) -> Vec<Block> {
+    /// What can be kept of a message that did not become whole, and what it used so far.
+    pub fn salvage(self) -> (Vec<Block>, TokenUsage) {
         // The end may have arrived with the pieces before it, and nobody has looked at it yet.
         let whole = self.ready.into_iter().find_map(|event| match event {
-            StreamEvent::Finished(message) => Some(message.content),
+            StreamEvent::Finished(message) => Some((message.content, message.usage)),
             _ => None,
         });
-        let mut blocks = whole.unwrap_or_else(|| self.decoder.salvage());
+        let (mut blocks, usage) = whole.unwrap_or_else(|| {
+            let usage = self.decoder.usage();
+            (self.decoder.salvage(), usage)
+        });
         blocks.retain(|block| !matches!(block, Block::ToolUse { .. }));
-        blocks
+        (blocks, usage)
     }
 }
 
@@ -274,6 +277,6 @@ mod tests {
             silence_max: Duration::from_secs(1),
         };
         assert_eq!(stream.next().await, StreamEvent::Text("seen".to_owned()));
-        assert_eq!(stream.salvage(), [Block::text("seen")]);
+        assert_eq!(stream.salvage().0, [Block::text("seen")]);
     }
 }

@@ -154,6 +154,11 @@ impl MessageDecoder {
         self.sse.lines()
     }
 
+    /// What was used so far, as far as it was told.
+    pub fn usage(&self) -> TokenUsage {
+        self.usage
+    }
+
     /// The blocks that can be kept when the stream ended early: text as far as it came, thinking that is sealed.
     /// Tool calls are left out, for they must not run.
     pub fn salvage(self) -> Vec<Block> {

@@ -98,6 +98,9 @@ fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> 
             found.unnameable.push(place.to_string_lossy().into_owned());
             continue;
         };
+        if protection(&path) == Protection::Never {
+            continue;
+        }
         let walked = match folder.node(&name) {
             Ok(Node::Folder(inner)) => walk(&inner, &place, depth + 1, found),
             Ok(Node::Missing | Node::Other) => Ok(()),

@@ -7,7 +7,7 @@
 //! | a change, decided from three states | `change` |
 //! | where to look for changes, and for how long | `candidates`, `read_so_far` |
 //! | what is accepted only by itself, or never | `protected` |
-//! | listing, accepting, rejecting; how far that has come | `door`; `steps` |
+//! | listing, accepting, rejecting; of what; how far that has come | `door`; `selection`; `steps` |
 //! | undoing turns | `checkpoints` |
 //! | what the agent is to be told of it | `untold` |
 //! | what was accepted and is not committed | `accepted` |
@@ -27,6 +27,7 @@ mod merge;
 mod permissions;
 mod protected;
 mod read_so_far;
+mod selection;
 mod steps;
 mod untold;
 mod user_files;
@@ -34,8 +35,9 @@ mod user_files;
 pub use accepted::{Acceptance, Accepted};
 pub use change::{Change, ChangeKind, Conflict, Hunk, Part};
 pub use checkpoints::Checkpoints;
-pub use door::{Listing, Outcome, Selection, accept, count, list, list_closed, reject, show};
+pub use door::{Listing, Outcome, accept, count, list, list_closed, reject, show};
 pub use hunks::LineHunk;
+pub use selection::Selection;
 pub use steps::Steps;
 pub use untold::Untold;
 

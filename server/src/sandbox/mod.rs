@@ -38,7 +38,7 @@ mod user;
 mod user_namespace;
 
 pub use error::SandboxError;
-pub use place::session_folder;
+pub use place::{keeps_work, session_folder};
 pub use slot::{SandboxNews, SandboxSlot};
 pub use survey::{Part, survey};
 pub use trial::{Trial, try_out};

@@ -4,6 +4,7 @@
 //! reviewed it. Everything else goes when the sandbox does, and after a kill at the next start of one.
 
 use super::error::SandboxError;
+use super::podman_program::PodmanProgram;
 use super::{Plan, leftovers, root};
 use crate::environment::Environment;
 use crate::limits::{SANDBOX_FILES_MAX, SANDBOX_MEMORY_MIB, SANDBOX_PROCESSES_MAX};
@@ -129,33 +130,52 @@ fn check_path(path: &Path) -> Result<(), SandboxError> {
 }
 
 /// Removes what a session's sandbox needed only while it ran, and everything when nothing was changed.
-pub(super) fn tidy(environment: &Environment, session_id: &str) {
+pub(super) async fn tidy(environment: &Environment, session_id: &str) {
     let session = session_folder(environment, session_id);
-    if let Err(error) = tidy_folder(&session) {
+    if let Err(error) = tidy_folder(environment, &session).await {
         tracing::warn!(folder = %session.display(), %error, "the sandbox's folder cannot be tidied");
     }
 }
 
 /// The same for sessions of servers that are gone. Their containers must be, too.
-pub(super) fn tidy_leftovers(environment: &Environment) {
+pub(super) async fn tidy_leftovers(environment: &Environment) {
     let base = base(environment);
     for name in storage::names_with_prefix(&base, "").unwrap_or_default() {
         let session = base.join(&name);
         let owner = storage::read_text(&session.join(OWNER), 256).ok().flatten();
         if owner.is_some_and(|owner| !leftovers::lives(&owner))
-            && let Err(error) = tidy_folder(&session)
+            && let Err(error) = tidy_folder(environment, &session).await
         {
             tracing::warn!(folder = %session.display(), %error, "a leftover folder cannot be tidied");
         }
     }
 }
 
-fn tidy_folder(session: &Path) -> std::io::Result<()> {
-    storage::remove_tree(&session.join("work"))?;
+async fn tidy_folder(environment: &Environment, session: &Path) -> std::io::Result<()> {
+    remove_work(environment, &session.join("work")).await?;
     if is_needed(session)? {
         return storage::remove(&session.join(OWNER));
     }
     storage::remove_tree(session)
+}
+
+/// What an overlay keeps beside the upper folder. Without root, what it leaves of that belongs to an id that the user has
+/// only in podman's user namespace.
+async fn remove_work(environment: &Environment, work: &Path) -> std::io::Result<()> {
+    use std::io::{Error, ErrorKind::PermissionDenied};
+    match (storage::remove_tree(work), work.to_str()) {
+        (Err(error), Some(path)) if error.kind() == PermissionDenied => {
+            let podman = PodmanProgram::find(environment).map_err(|_| error)?;
+            let removed = podman.ask("remove a folder", &["unshare", "rm", "-rf", "--", path]).await;
+            removed.map(drop).map_err(|error| Error::other(error.to_string()))
+        }
+        (removed, _) => removed,
+    }
+}
+
+/// Whether there is something in a session's folder for which the session must be found again.
+pub fn keeps_work(environment: &Environment, session_id: &str) -> bool {
+    is_needed(&session_folder(environment, session_id)).unwrap_or(true)
 }
 
 /// Whether something was changed, or somebody above us keeps something there: what can be undone, what the agent is
@@ -166,7 +186,8 @@ fn is_needed(session: &Path) -> std::io::Result<bool> {
         return Ok(true);
     }
     for name in storage::names_with_prefix(session, "")? {
-        if !["upper", "base", OWNER].contains(&name.as_str()) && storage::holds_content(&session.join(name))?
+        if !["upper", "work", "base", OWNER].contains(&name.as_str())
+            && storage::holds_content(&session.join(name))?
         {
             return Ok(true);
         }
@@ -198,8 +219,9 @@ mod tests {
     use super::*;
 
     /// What is left of a session's folder in which these files were, each with this text.
-    fn left(files: &[(&str, &str)]) -> Vec<String> {
+    async fn left(files: &[(&str, &str)]) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
+        let environment = Environment::for_test(folder.path(), &[]);
         let session = folder.path().join("session");
         for name in ["upper", "work/work"] {
             storage::make_private_folder(&session.join(name)).unwrap();
@@ -209,15 +231,15 @@ mod tests {
         {
             storage::replace(&session.join(name), text.as_bytes()).unwrap();
         }
-        tidy_folder(&session).unwrap();
+        tidy_folder(&environment, &session).await.unwrap();
         storage::names_with_prefix(&session, "").unwrap()
     }
 
-    #[test]
-    fn what_somebody_needs_stays_and_everything_goes_where_nobody_does() {
-        assert_eq!(left(&[]), Vec::<String>::new());
-        assert_eq!(left(&[("upper/empty", "")]), ["base", "checkpoints", "upper"]);
-        assert_eq!(left(&[("checkpoints/1/view/log", "x")]), ["base", "checkpoints", "upper"]);
-        assert_eq!(left(&[("untold", "x")]), ["base", "checkpoints", "untold", "upper"]);
+    #[tokio::test]
+    async fn what_somebody_needs_stays_and_everything_goes_where_nobody_does() {
+        assert_eq!(left(&[]).await, Vec::<String>::new());
+        assert_eq!(left(&[("upper/empty", "")]).await, ["base", "checkpoints", "upper"]);
+        assert_eq!(left(&[("checkpoints/1/view/log", "x")]).await, ["base", "checkpoints", "upper"]);
+        assert_eq!(left(&[("untold", "x")]).await, ["base", "checkpoints", "untold", "upper"]);
     }
 }

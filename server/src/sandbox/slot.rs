@@ -180,7 +180,7 @@ impl SandboxSlot {
         let mut current = self.current.lock().await;
         match (end(&mut current).await, &self.plan) {
             (Err(error), _) => tracing::warn!(%error, "the sandbox did not end"),
-            (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id),
+            (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id).await,
             (Ok(_), Err(_)) => {}
         }
     }

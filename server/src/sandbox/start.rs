@@ -86,7 +86,7 @@ async fn attempt(
 ) -> Result<Result<Sandbox, SandboxError>, SandboxError> {
     let service = Arc::new(PodmanService::start(environment, runtime).await?);
     leftovers::remove(&service, &place.upper).await;
-    place::tidy_leftovers(environment);
+    place::tidy_leftovers(environment).await;
     Ok(Start { environment, plan, place, service }.rooted().await)
 }
 

@@ -107,6 +107,10 @@ impl Folder {
             }
             // A socket.
             Err(Errno::NXIO) => return Ok(Node::Other),
+            // The kernel makes whiteouts that only root may open.
+            Err(Errno::ACCESS) if self.facts(name)?.is_some_and(|facts| facts.kind == Kind::Whiteout) => {
+                return Ok(Node::Other);
+            }
             Err(error) => return Err(error.into()),
         };
         let kind = file.metadata()?.file_type();

@@ -71,15 +71,19 @@ impl Sides {
 
     /// What both sides last agreed on at a path.
     ///
-    /// What was in a folder that the agent removed or made anew is not kept: it counts as removed as the user has it. But
-    /// what the user changed since then is not what the agent removed.
+    /// Of what was in a folder that the agent removed or made anew nothing is kept, nor of what it changed in a call that
+    /// Airlock did not see the end of: that counts as made from what the user has. But what the user changed since then is
+    /// not what the agent had.
     pub fn agreed(&self, path: &WorkspacePath) -> io::Result<Agreed> {
         let agreed = self.base.get(path);
         if agreed != Agreed::NotKept {
             return Ok(agreed);
         }
-        let hidden = self.upper.cover(path)?.and_then(|cover| cover.since);
-        let is_newer = hidden.zip(self.user.changed(path)?).is_some_and(|(hidden, changed)| changed > hidden);
+        let since = match self.upper.cover(path)? {
+            Some(cover) => cover.since,
+            None => self.upper.changed(path)?,
+        };
+        let is_newer = since.zip(self.user.changed(path)?).is_some_and(|(since, changed)| changed > since);
         Ok(if is_newer { Agreed::Unknown } else { agreed })
     }
 
@@ -188,7 +192,8 @@ impl Sides {
             if self.base.keeps(&mention.path) || self.base.get(&mention.path) == Agreed::On(Entry::Missing) {
                 continue;
             }
-            if changed_meanwhile(&mention.path) {
+            let is_newer = || Ok::<_, io::Error>(self.agreed(&mention.path)? == Agreed::Unknown);
+            if changed_meanwhile(&mention.path) || (mention.kind != Kind::Folder && is_newer()?) {
                 self.base.lose(&mention.path)?;
                 continue;
             }
@@ -200,6 +205,17 @@ impl Sides {
                     tracing::warn!(path = %mention.path, %error, "the user's file cannot be read");
                     self.base.lose(&mention.path)?;
                 }
+            }
+        }
+        Ok(())
+    }
+
+    /// The user changed these while the agent was at work. What it hid of them by removing a folder, or making it anew, is
+    /// not mentioned, and when it did that nobody knows.
+    pub fn lose_hidden(&mut self, changed: &[WorkspacePath]) -> io::Result<()> {
+        for path in changed {
+            if self.base.get(path) == Agreed::NotKept && self.upper.cover(path)?.is_some() {
+                self.base.lose(path)?;
             }
         }
         Ok(())
@@ -253,104 +269,5 @@ pub(super) fn call(path: &WorkspacePath, entry: &Entry, modified_ns: Option<i64>
 }
 
 #[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use crate::view::NoEditor;
-
-    pub(in crate::view) struct World {
-        pub(in crate::view) folder: tempfile::TempDir,
-        pub(in crate::view) sides: Sides,
-    }
-
-    impl World {
-        pub(in crate::view) fn new() -> Self {
-            let folder = tempfile::tempdir().unwrap();
-            std::fs::create_dir(folder.path().join("workspace")).unwrap();
-            let sides = Self::open(folder.path());
-            Self { folder, sides }
-        }
-
-        fn open(folder: &Path) -> Sides {
-            let root = WorkspaceRoot::open(&folder.join("workspace")).unwrap();
-            Sides::open(&root, Arc::new(NoEditor), &folder.join("session")).unwrap()
-        }
-
-        pub(in crate::view) fn users(&self, path: &str, text: &str) {
-            std::fs::write(self.folder.path().join("workspace").join(path), text).unwrap();
-        }
-
-        fn capture(&mut self) {
-            self.sides.capture(|_| false).unwrap();
-        }
-    }
-
-    /// Marks a folder as the overlay does one that was made anew.
-    pub(in crate::view) fn hide_below(folder: &Path) {
-        let no_flags = rustix::fs::XattrFlags::empty();
-        rustix::fs::setxattr(folder, "user.overlay.opaque", b"y", no_flags).unwrap();
-    }
-
-    pub(in crate::view) fn path(text: &str) -> WorkspacePath {
-        WorkspacePath::parse(text).unwrap()
-    }
-
-    #[test]
-    fn what_the_user_changed_since_its_folder_was_removed_is_not_what_the_agent_removed() {
-        let world = World::new();
-        let [workspace, upper] = ["workspace", "session/upper"].map(|name| world.folder.path().join(name));
-        for folder in ["made anew", "a file", "removed"] {
-            std::fs::create_dir(workspace.join(folder)).unwrap();
-            let [old, edited, new] = ["old", "edited", "new"].map(|name| format!("{folder}/{name}"));
-            world.users(&old, "user's");
-            world.users(&edited, "user's");
-            match folder {
-                "made anew" => {
-                    std::fs::create_dir_all(upper.join(folder)).unwrap();
-                    hide_below(&upper.join(folder));
-                }
-                "a file" => world.sides.upper.put(&path(folder), &Entry::file(b"agent's", 0o644)).unwrap(),
-                _ => world.sides.upper.put(&path(folder), &Entry::Missing).unwrap(),
-            }
-            let hidden = world.sides.upper.cover(&path(&old)).unwrap().and_then(|cover| cover.since);
-            for name in [edited, new] {
-                // The clock of a disk goes in steps.
-                while world.sides.user.changed(&path(&name)).unwrap() <= hidden {
-                    world.users(&name, "newer");
-                }
-                assert_eq!(world.sides.agreed(&path(&name)).unwrap(), Agreed::Unknown, "{name}");
-            }
-            assert_eq!(world.sides.agreed(&path(&old)).unwrap(), Agreed::NotKept, "{old}");
-        }
-    }
-
-    #[test]
-    fn what_the_agent_made_and_removed_again_is_not_remembered_and_what_it_has_is() {
-        let mut world = World::new();
-        world.users("users.txt", "user's");
-        world.sides.upper.put(&path("users.txt"), &Entry::Missing).unwrap();
-        world.sides.upper.put(&path("stays.txt"), &Entry::file(b"agent's", 0o644)).unwrap();
-        for number in 0..50 {
-            let passing = path(&format!("passing-{number}"));
-            world.sides.upper.put(&passing, &Entry::file(b"agent's", 0o644)).unwrap();
-            world.capture();
-            assert_eq!(world.sides.base.get(&passing), Agreed::On(Entry::Missing));
-            world.sides.upper.forget(&passing).unwrap();
-            world.capture();
-        }
-        for sides in [&world.sides, &World::open(world.folder.path())] {
-            assert_eq!(sides.base.paths(), [path("stays.txt"), path("users.txt")]);
-        }
-        // A file that the user then makes under such a name is the user's.
-        world.users("passing-1", "user's");
-        assert_eq!(world.sides.agents(&path("passing-1")).unwrap(), InUpper::Untouched);
-        let Plan::Push(pushes) = world.sides.plan(&[path("passing-1")]).unwrap() else {
-            panic!("it is little");
-        };
-        assert_eq!(pushes.len(), 1);
-        // And one that the agent then makes is made from the user's.
-        world.sides.upper.put(&path("passing-1"), &Entry::file(b"agent's", 0o644)).unwrap();
-        world.capture();
-        let users = world.sides.user.entry(&path("passing-1")).unwrap();
-        assert_eq!(world.sides.base.get(&path("passing-1")), Agreed::On(users));
-    }
-}
+#[path = "freshness_tests.rs"]
+pub(super) mod tests;

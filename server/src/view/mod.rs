@@ -8,7 +8,7 @@
 //! | the agent's side: the overlay's upper folder | `upper` |
 //! | what both last agreed on; contents, each kept once | `base`; `contents` |
 //! | what git ignores | `ignored` |
-//! | which files the user changed | `watch` |
+//! | which files the user changed; what of that is not in the view yet | `watch`; `due` |
 //! | bringing that into the sandbox; what a new one need not be brought | `freshness`; `settling` |
 //! | what of it the user was shown | `shown_states` |
 //! | all of it for one session | `session_view` |
@@ -19,6 +19,7 @@
 
 mod base;
 mod contents;
+mod due;
 mod editor_view;
 mod entry;
 mod freshness;

@@ -1,11 +1,12 @@
 //! One session's view of its workspace: its sandbox, fresh before each use.
 
 use super::base::Agreed;
+use super::due::Due;
 use super::entry::{Content, Entry, FileEntry};
 use super::freshness::{Plan, Push, Sides, Suspect, call};
 use super::shown_states::ShownStates;
 use super::user_side::Buffers;
-use super::watch::{Subscription, WorkspaceWatches};
+use super::watch::{Changed, Subscription, WorkspaceWatches};
 use crate::limits::{STALE_CALL_MAX_BYTES, WATCH_START_MAX_MS};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::sandbox::{Sandbox, SandboxError, SandboxSlot};
@@ -200,7 +201,11 @@ impl HeldView<'_> {
     pub async fn capture(&self) {
         let changed = Arc::clone(&self.kept.changed);
         changed.catch_up().await;
-        let captured = self.sides(move |sides| sides.capture(|path| changed.includes(path))).await;
+        let captured = self.sides(move |sides| {
+            sides.capture(|path| changed.includes(path))?;
+            sides.lose_hidden(&changed.known())
+        });
+        let captured = captured.await;
         if let Err(error) = captured {
             tracing::warn!(%error, "what the agent's changes were made from cannot be kept");
         }
@@ -227,26 +232,25 @@ impl HeldView<'_> {
 
     /// Brings the view up to date; `false` when that is too much work.
     async fn refresh(&self, link: &Link) -> Result<bool, LinkError> {
-        let changed = self.kept.changed.take().await;
-        let mut paths = changed.paths;
+        let mut due = Due::take(&self.kept.changed).await;
         // No work on the disk, so it is not worth another thread: this is done before every call.
-        paths.extend(lock(&self.kept.sides).user.changed_buffers());
-        if changed.too_many {
+        due.changed.paths.extend(lock(&self.kept.sides).user.changed_buffers());
+        if due.changed.too_many {
             return Ok(false);
         }
-        if paths.is_empty() {
+        if due.changed.paths.is_empty() {
             return Ok(true);
         }
-        match self.bring_in(link, paths.clone()).await {
-            Ok(Brought::All) => Ok(true),
-            Ok(Brought::TooMuch) => Ok(false),
+        let brought = self.bring_in(link, due.changed.paths.clone()).await?;
+        if matches!(brought, Brought::TooMuch) {
+            due.changed = Changed { paths: BTreeSet::new(), too_many: true };
+            return Ok(false);
+        }
+        due.changed = Changed::default();
+        match brought {
             // One that cannot be put is tried again when it changes again.
-            Ok(Brought::AllBut(why)) => Err(LinkError::Refused(why)),
-            Err(error) => {
-                // Or they would stay old until they change again.
-                self.kept.changed.put_back(paths);
-                Err(error)
-            }
+            Brought::AllBut(why) => Err(LinkError::Refused(why)),
+            _ => Ok(true),
         }
     }
 
@@ -274,8 +278,16 @@ impl HeldView<'_> {
     /// A new sandbox, which sees the workspace as it is.
     async fn afresh(&self, why: &str) -> Result<Arc<Sandbox>, SandboxError> {
         self.slot.restart(why).await?;
+        // All that was still due: the new one has it.
+        drop(self.kept.changed.take().await);
         self.settle().await;
-        self.slot.ready().await
+        let sandbox = self.slot.ready().await?;
+        // What stands unsaved in an editor.
+        match self.refresh(sandbox.link()).await {
+            Ok(true) => {}
+            other => tracing::warn!(?other, "a fresh sandbox may show old files"),
+        }
+        Ok(sandbox)
     }
 
     async fn settle(&self) {

@@ -12,6 +12,8 @@ impl Sides {
     /// What the agent removed without a trace gets one, or a new mount would bring it back.
     /// Only while nothing has it mounted.
     pub(super) fn settle(&mut self) -> io::Result<()> {
+        // A new mount shows what is on the disk: what stands unsaved in an editor has to be put there anew.
+        self.user.tell_buffers_again();
         // What is in a folder before the folder. One that cannot be settled keeps no other from it.
         let mut settled = Ok(());
         for path in self.base.paths().into_iter().rev() {

@@ -113,6 +113,13 @@ impl Upper {
         Ok(facts.filter(|facts| facts.kind == Kind::File).map(|facts| facts.bytes))
     }
 
+    /// When anything of what it has at a path changed last.
+    pub fn changed(&self, path: &WorkspacePath) -> io::Result<Option<SystemTime>> {
+        let Some(folder) = self.open()? else { return Ok(None) };
+        let Some((parent, name)) = folder.parent_of(path.as_path())? else { return Ok(None) };
+        Ok(parent.facts(name)?.map(|facts| facts.changed))
+    }
+
     /// What it says of a path.
     pub fn entry(&self, path: &WorkspacePath) -> io::Result<InUpper> {
         let Some(mut folder) = self.open()? else {

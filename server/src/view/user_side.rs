@@ -93,17 +93,23 @@ impl UserSide {
         Ok(Glance::Disk(facts, target))
     }
 
-    /// When anything of what is at a path on the disk changed last.
+    /// When anything of the file or link at a path on the disk changed last.
     pub fn changed(&self, path: &WorkspacePath) -> io::Result<Option<SystemTime>> {
         let Some((parent, name)) = Folder::open(self.root.as_host())?.parent_of(path.as_path())? else {
             return Ok(None);
         };
-        Ok(parent.facts(name)?.map(|facts| facts.changed))
+        let facts = parent.facts(name)?.filter(|facts| facts.kind != Kind::Folder);
+        Ok(facts.map(|facts| facts.changed))
     }
 
     /// Whether an editor has another text than the file.
     pub fn has_unsaved(&self, path: &WorkspacePath) -> io::Result<bool> {
         Ok(self.unsaved(path, &self.on_disk(path)?).is_some())
+    }
+
+    /// Whoever asks next is told of every document that is open.
+    pub(super) fn tell_buffers_again(&mut self) {
+        self.seen.clear();
     }
 
     /// The documents of this workspace that were opened, changed or closed since this was last asked.

@@ -96,11 +96,12 @@ impl Subscription {
         std::mem::take(&mut *lock(&self.changed))
     }
 
-    /// These changed paths were of no use yet: the next one to ask gets them again.
-    pub fn put_back(&self, paths: BTreeSet<WorkspacePath>) {
+    /// What changed was of no use yet: the next one to ask gets it again.
+    pub fn put_back(&self, unused: Changed) {
         let mut changed = lock(&self.changed);
-        changed.paths.extend(paths);
-        if changed.paths.len() > CHANGED_PATHS_MAX {
+        changed.paths.extend(unused.paths);
+        changed.too_many |= unused.too_many;
+        if changed.too_many || changed.paths.len() > CHANGED_PATHS_MAX {
             *changed = Changed { paths: BTreeSet::new(), too_many: true };
         }
     }
@@ -109,6 +110,11 @@ impl Subscription {
     pub fn includes(&self, path: &WorkspacePath) -> bool {
         let changed = lock(&self.changed);
         changed.too_many || changed.paths.contains(path)
+    }
+
+    /// The paths that are known to have changed, without forgetting them.
+    pub fn known(&self) -> Vec<WorkspacePath> {
+        lock(&self.changed).paths.iter().cloned().collect()
     }
 
     /// Waits until all that happened before this moment is known.

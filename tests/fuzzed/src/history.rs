@@ -25,7 +25,7 @@ pub fn history(bytes: &[u8]) {
 
     let mut ledger = Ledger::default();
     for usage in &loaded.usage {
-        ledger.record(&usage.tokens(), None);
+        ledger.record(&usage.model, &usage.tokens(), None);
     }
     let at = "2026-01-01T00:00:00Z".parse().unwrap();
     let line =

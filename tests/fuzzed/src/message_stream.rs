@@ -57,8 +57,8 @@ fn check(received: &Received, told: &[StreamEvent]) {
     assert_eq!(announced, called, "every call is announced once");
 
     let mut ledger = Ledger::default();
-    ledger.record(&received.usage, None);
-    ledger.record(&received.usage, None);
+    ledger.record("model", &received.usage, None);
+    ledger.record("model", &received.usage, None);
     assert_eq!(ledger.context_used(), received.usage.context());
     survives_the_history(received.content.clone());
 }

@@ -3,6 +3,7 @@
 use crate::words::FILE_MAX_BYTES;
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
@@ -19,7 +20,8 @@ pub(super) enum Content {
 /// Reads a whole file, within the limit.
 #[expect(clippy::disallowed_methods, reason = "the guest has no storage layer; the sandbox is its wall")]
 pub(super) fn read(path: &Path) -> io::Result<Content> {
-    let file = File::open(path)?;
+    // Or a pipe would be waited for until somebody writes to it.
+    let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is no ordinary file"));
     }

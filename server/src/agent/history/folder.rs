@@ -10,10 +10,13 @@ use jiff::{Timestamp, Zoned};
 use std::fs::{File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 const SUFFIX: &str = ".jsonl";
 /// How often a history may have been continued in another.
 const CONTINUED_MAX: usize = 8;
+/// More than the lines take that only name other histories.
+const POINTER_MAX_BYTES: u64 = 16 << 10;
 
 /// A folder with the histories of one workspace.
 #[derive(Clone, Debug)]
@@ -91,6 +94,11 @@ impl HistoryFolder {
         Ok((History::new(id.to_owned(), path, file, &loaded)?, loaded))
     }
 
+    /// Whether it can be an id.
+    pub fn check(&self, id: &str) -> Result<(), HistoryError> {
+        self.checked_file(id).map(drop)
+    }
+
     /// Opens a history, or the one that it was continued in.
     pub fn open_latest(&self, id: &str) -> Result<(History, Loaded), HistoryError> {
         let mut opened = self.open(id)?;
@@ -109,9 +117,8 @@ impl HistoryFolder {
 
     /// The newest histories in which something was said, newest first.
     pub fn list(&self) -> Result<Vec<Summary>, HistoryError> {
-        let fail = |source| HistoryError::Disk { doing: "list", path: self.path.clone(), source };
-        let names = storage::names_with_suffix(&self.path, SUFFIX).map_err(fail)?;
-        let mut summaries: Vec<Summary> = names
+        let mut summaries: Vec<Summary> = self
+            .names()?
             .iter()
             .rev()
             .filter_map(|name| self.summary(name.strip_suffix(SUFFIX)?))
@@ -121,15 +128,59 @@ impl HistoryFolder {
         Ok(summaries)
     }
 
+    /// The ids of all sessions, the one in whose conversation something was last written first. One that only went on
+    /// with another's conversation is as new as that, and comes before it.
+    pub fn sessions(&self) -> Result<Vec<String>, HistoryError> {
+        let names = self.names()?;
+        let mut sessions: Vec<(SystemTime, &str)> = names
+            .iter()
+            .filter_map(|name| {
+                let id = name.strip_suffix(SUFFIX)?;
+                let went_on = self.went_on_with(id).and_then(|next| self.written_at(&next));
+                Some((self.written_at(id)?.max(went_on.unwrap_or(SystemTime::UNIX_EPOCH)), id))
+            })
+            .collect();
+        sessions.sort_by_key(|session| std::cmp::Reverse(*session));
+        Ok(sessions.into_iter().map(|(_, id)| id.to_owned()).collect())
+    }
+
+    fn names(&self) -> Result<Vec<String>, HistoryError> {
+        let fail = |source| HistoryError::Disk { doing: "list", path: self.path.clone(), source };
+        storage::names_with_suffix(&self.path, SUFFIX).map_err(fail)
+    }
+
+    fn written_at(&self, id: &str) -> Option<SystemTime> {
+        self.checked_file(id).ok()?.metadata().ok()?.modified().ok()
+    }
+
+    /// The conversation that a session went on with before anything was said in it.
+    fn went_on_with(&self, id: &str) -> Option<String> {
+        let file = storage::open_private(&self.file(id), false).ok()?;
+        let mut bytes = Vec::new();
+        file.take(POINTER_MAX_BYTES).read_to_end(&mut bytes).ok()?;
+        // It may have gone on with several, one after the other.
+        let pointers = bytes.split(|byte| *byte == b'\n').map_while(|line| {
+            match serde_json::from_slice::<Line>(line).ok()?.entry {
+                Entry::ContinuedIn { id } => Some(id),
+                _ => None,
+            }
+        });
+        pointers.last()
+    }
+
     fn summary(&self, id: &str) -> Option<Summary> {
         let file = storage::open_private(&self.file(id), false).ok()?;
         let updated_at = file.metadata().ok()?.modified().ok()?.try_into().ok()?;
         let mut bytes = Vec::new();
         file.take(HISTORY_FILE_MAX_BYTES as u64).read_to_end(&mut bytes).ok()?;
-        let mut lines = bytes.split(|byte| *byte == b'\n').peekable();
-        let first: Line = serde_json::from_slice(lines.peek()?).ok()?;
-        let Entry::Session(header) = first.entry else {
-            return None;
+        let mut lines = bytes.split(|byte| *byte == b'\n');
+        let header = loop {
+            match serde_json::from_slice::<Line>(lines.next()?).ok()?.entry {
+                Entry::Session(header) => break header,
+                // What it went on with is gone, and the user began here after all.
+                Entry::ContinuedIn { .. } => {}
+                _ => return None,
+            }
         };
         // The key order is our own writer's, so a message is known by its beginning; its content is not parsed.
         let is_message =
@@ -229,6 +280,25 @@ mod tests {
         for id in ["../../etc/passwd", "/etc/passwd", "", "a/b", "."] {
             assert!(matches!(folder.open(id), Err(HistoryError::Unknown(_))), "{id}");
         }
+    }
+
+    #[tokio::test]
+    async fn a_session_that_went_on_with_another_is_found_and_is_as_new_as_that() {
+        let home = tempfile::tempdir().unwrap();
+        let folder = folder(home.path());
+        let old = folder.create(&Zoned::now(), &|_| false).unwrap();
+        let between = folder.create(&Zoned::now(), &|_| false).unwrap();
+        let pointer = folder.create(&Zoned::now(), &|_| false).unwrap();
+        for history in [&old, &between] {
+            let _ = history.append(header()).await.await;
+        }
+        let _ = pointer.append(Entry::ContinuedIn { id: old.id().to_owned() }).await.await;
+        let now = SystemTime::now();
+        for (history, minutes_ago) in [(&pointer, 2), (&between, 1), (&old, 0)] {
+            let file = File::options().append(true).open(history.path()).unwrap();
+            file.set_modified(now - std::time::Duration::from_secs(60 * minutes_ago)).unwrap();
+        }
+        assert_eq!(folder.sessions().unwrap(), [pointer.id(), old.id(), between.id()]);
     }
 
     #[tokio::test]

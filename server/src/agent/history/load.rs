@@ -56,7 +56,11 @@ impl Loaded {
 
     fn take(&mut self, entry: Entry) {
         match entry {
-            Entry::Session(header) => self.header = Some(header),
+            Entry::Session(header) => {
+                self.header = Some(header);
+                // What it went on with was gone, and the user began here after all.
+                self.continued_in = None;
+            }
             Entry::Message(message) => {
                 self.transcript.push(message.clone());
                 self.conversation.push(message);

@@ -1,5 +1,6 @@
 //! `workspace/executeCommand`: what a code action starts.
 
+use crate::agent::Session;
 use crate::lsp::protocol::{AskArgument, ReviewArgument};
 use crate::lsp::server::{Shared, failed};
 use crate::lsp::translate;
@@ -64,14 +65,7 @@ async fn review(shared: &Arc<Shared>, params: &ExecuteCommandParams) -> Result<L
     })?;
     let session = match &argument.session_id {
         Some(id) => shared.session(id)?,
-        None => shared
-            .folder_sessions
-            .lock()
-            .await
-            .values()
-            .next()
-            .cloned()
-            .ok_or_else(|| failed("there is no session with changes: ask Airlock something first"))?,
+        None => session_with_changes(shared).await?,
     };
     let selection = Selection { paths: argument.paths, hunks: argument.hunks };
     let reviewed = if params.command == "airlock.accept" {
@@ -84,4 +78,25 @@ async fn review(shared: &Arc<Shared>, params: &ExecuteCommandParams) -> Result<L
         plain_review::tell_all(shared, &params.command, &reviewed).await;
     }
     Ok(json!(reviewed))
+}
+
+/// The one session of this editor's own that has changes. Which one of several is meant cannot be guessed.
+async fn session_with_changes(shared: &Shared) -> Result<Arc<Session>> {
+    let own: Vec<Arc<Session>> = shared.folder_sessions.lock().await.values().cloned().collect();
+    if let [session] = &own[..] {
+        return Ok(Arc::clone(session));
+    }
+    let mut changed = Vec::new();
+    for session in own {
+        if session.has_changes().await {
+            changed.push(session);
+        }
+    }
+    match &changed[..] {
+        [] => Err(failed("there is no session with changes: ask Airlock something first")),
+        [session] => Ok(Arc::clone(session)),
+        _ => Err(failed(
+            "changes wait in more than one folder: ask Airlock `/accept` or `/reject` in a file of the one that you mean",
+        )),
+    }
 }

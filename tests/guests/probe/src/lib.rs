@@ -91,9 +91,10 @@ impl commands::Guest for Probe {
     fn expand(name: String, arguments: String) -> Result<String, ToolError> {
         match arguments.as_str() {
             "panic" => panic!("{name} panics"),
-            "propose" => {
+            "propose" | "propose silently" => {
                 airlock::plugin::workspace::propose_edit("of-command.txt", b"new\n")?;
-                Ok("Look at it.".to_owned())
+                let words = if arguments == "propose" { "Look at it." } else { "" };
+                Ok(words.to_owned())
             }
             _ => Ok(format!("Take a probe of {arguments}.")),
         }

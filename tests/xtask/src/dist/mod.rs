@@ -53,7 +53,7 @@ fn install_notes() -> String {
     format!(
         "# Airlock {version}\n\n\
          A program for Linux on {arch} with glibc {glibc} or later (Debian 12, Ubuntu 22.04, Fedora 35, RHEL 9 and newer), and\n\
-         podman with crun or runc. `bin/airlock doctor` says what is missing, and how to get it.\n\n\
+         podman 4.3 or later with crun or runc. `bin/airlock doctor` says what is missing, and how to get it.\n\n\
          - Put `bin/airlock` somewhere on your PATH. It is all there is to install.\n\
          - VS Code: `code --install-extension airlock.vsix`. The program is in it, too.\n\
          - Neovim 0.10 or later: `vim.opt.runtimepath:prepend(\"…/editors/nvim\")` and `require(\"airlock\").setup({{}})`.\n\

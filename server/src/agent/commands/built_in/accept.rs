@@ -1,6 +1,7 @@
 //! `/accept`: brings changes into the user's files.
 
 use super::{BuiltIn, CommandContext, Outcome};
+use crate::agent::commands::arguments;
 use crate::neutral::neutral_line;
 use crate::review::{self, Selection};
 use futures::future::BoxFuture;
@@ -27,7 +28,7 @@ impl BuiltIn for Accept {
 
 /// The paths that the user named; all without any.
 pub(super) fn selection(arguments: &str) -> Selection {
-    let paths: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+    let paths = arguments::split(arguments);
     Selection { paths: (!paths.is_empty()).then_some(paths), hunks: None }
 }
 

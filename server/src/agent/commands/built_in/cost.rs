@@ -17,7 +17,8 @@ impl BuiltIn for Cost {
             let cost = match report.cost_usd {
                 Some(cost) => format!("${cost:.4}"),
                 None => {
-                    format!("unknown: put the prices of {} under [prices] in your config.toml", state.model)
+                    let model = state.ledger.unpriced().unwrap_or(&state.model);
+                    format!("unknown: put the prices of {model} under [prices] in your config.toml")
                 }
             };
             session.say(format!(

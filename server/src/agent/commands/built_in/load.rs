@@ -4,6 +4,7 @@ use super::{BuiltIn, CommandContext, Outcome, from_disk};
 use crate::agent::history::{Entry, HistoryFolder};
 use crate::agent::update::NoticeLevel;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 
 pub(super) struct Load;
 
@@ -33,8 +34,14 @@ impl BuiltIn for Load {
                 }
                 id => id.to_owned(),
             };
-            let (wanted, kept) = (id.clone(), folder.clone());
-            let (history, loaded) = from_disk(cancel, move || kept.open_latest(&wanted)).await?;
+            let (wanted, kept, here) = (id.clone(), folder.clone(), Arc::clone(session));
+            let opening = from_disk(cancel, move || {
+                let opened = kept.open_latest(&wanted)?;
+                // Nobody else may have it meanwhile. Who has it sees what waits there.
+                let look = |_claim| here.agent.waits_for_review(here.workspace.as_ref(), &wanted);
+                Ok((opened, here.id != wanted && here.agent.claim(&wanted).is_ok_and(look)))
+            });
+            let ((history, loaded), waits) = opening.await?;
             if let Some(left) = state.history.take() {
                 let (left_id, is_empty) = (left.id().to_owned(), state.header.is_none());
                 left.close().await;
@@ -50,6 +57,13 @@ impl BuiltIn for Load {
                 NoticeLevel::Info,
                 format!("this is the conversation {id}; it goes on where it stopped"),
             );
+            if waits {
+                let text = format!(
+                    "what the agent changed in {id} still waits there and is not seen here: \
+                     `airlock review {id}` goes through it when this session is closed"
+                );
+                session.notice(NoticeLevel::Warning, text);
+            }
             Ok(Outcome::Done)
         })
     }

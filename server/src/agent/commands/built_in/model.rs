@@ -1,7 +1,6 @@
 //! `/model`: which model answers.
 
 use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
-use crate::agent::history::Entry;
 use futures::future::BoxFuture;
 
 pub(super) struct Model;
@@ -29,10 +28,7 @@ impl BuiltIn for Model {
             {
                 return Err(failure.message);
             }
-            session.set_model(state, name);
-            if state.header.is_some() {
-                drop(state.write(Entry::Model { model: name.to_owned() }).await);
-            }
+            session.choose_model(state, name).await;
             session.say(format!("The model is now `{name}`."));
             Ok(Outcome::Done)
         })

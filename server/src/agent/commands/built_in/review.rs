@@ -51,7 +51,11 @@ impl Walk<'_> {
             match self.ask(&title(change, &of), &change.text(), change.hunks.len() > 1).await?.as_deref() {
                 Some("accept") => self.accept(&whole).await?,
                 Some("reject") => self.reject(&whole).await?,
-                Some("hunks") => self.hunks(change).await?,
+                Some("hunks") => {
+                    if !self.hunks(change).await? {
+                        return Ok(());
+                    }
+                }
                 Some("later") => {}
                 _ => return Ok(()),
             }
@@ -59,8 +63,10 @@ impl Walk<'_> {
         Ok(())
     }
 
-    async fn hunks(&self, change: &Change) -> Result<(), String> {
+    /// Gives whether the user goes on. What was decided before a stop is done.
+    async fn hunks(&self, change: &Change) -> Result<bool, String> {
         let (mut accepted, mut rejected) = (Vec::new(), Vec::new());
+        let mut goes_on = Ok(true);
         for (index, hunk) in change.hunks.iter().enumerate() {
             let title = format!(
                 "{} (hunk {} of {})",
@@ -68,11 +74,15 @@ impl Walk<'_> {
                 index + 1,
                 change.hunks.len()
             );
-            match self.ask(&title, &hunk.text(), false).await?.as_deref() {
-                Some("accept") => accepted.push(hunk.id.clone()),
-                Some("reject") => rejected.push(hunk.id.clone()),
-                Some("later") => {}
-                _ => break,
+            let answer = self.ask(&title, &hunk.text(), false).await;
+            match answer.as_ref().map(Option::as_deref) {
+                Ok(Some("accept")) => accepted.push(hunk.id.clone()),
+                Ok(Some("reject")) => rejected.push(hunk.id.clone()),
+                Ok(Some("later")) => {}
+                _ => {
+                    goes_on = answer.map(|_| false);
+                    break;
+                }
             }
         }
         let of = |ids: Vec<String>| Selection { paths: None, hunks: Some(ids) };
@@ -83,7 +93,7 @@ impl Walk<'_> {
         if !rejected.is_empty() {
             self.reject(&of(rejected)).await?;
         }
-        Ok(())
+        goes_on
     }
 
     async fn accept(&self, selection: &Selection) -> Result<(), String> {

@@ -94,8 +94,8 @@ async fn reload(session: &Session, state: &mut State) {
     let mut notices = Vec::new();
     let OfWorkspace { settings, custom, trusted } =
         session.agent.of_workspace(session.workspace.as_ref(), &mut notices);
-    if state.model == state.settings.model {
-        session.set_model(state, &settings.model);
+    if state.model == state.settings.model && state.model != settings.model {
+        session.choose_model(state, &settings.model).await;
     }
     state.settings = settings;
     state.custom = custom;

@@ -1,0 +1,147 @@
+//! What the user means to accept or reject, and what of that cannot be.
+
+use super::change::{Change, Conflict, Hunk};
+use super::door::Outcome;
+use super::protected::{Protection, protection};
+use crate::paths::WorkspacePath;
+use crate::view::HeldView;
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+/// What to accept or reject: paths, with all below them, and single hunks. Neither: all.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// Files or folders.
+    pub paths: Option<Vec<String>>,
+    /// Ids of hunks.
+    pub hunks: Option<Vec<String>>,
+}
+
+/// A change, and which of its hunks.
+pub(super) struct Picked {
+    pub(super) change: Change,
+    /// `None`: all of them.
+    hunks: Option<HashSet<String>>,
+}
+
+impl Picked {
+    pub(super) fn has(&self, hunk: &Hunk) -> bool {
+        self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id))
+    }
+
+    /// The name of a hunk tells its content; that of a path does not.
+    pub(super) fn is_as_shown(&self, view: &HeldView<'_>) -> bool {
+        self.hunks.is_some() || view.is_as_shown(&self.change.path, &self.change.agent)
+    }
+}
+
+/// What was selected, and what of that cannot be done.
+pub(super) fn pick(changes: Vec<Change>, selection: &Selection, accepting: bool) -> (Vec<Picked>, Outcome) {
+    let mut outcome = Outcome::default();
+    let names = Names::of(selection, &changes, &mut outcome);
+    let mut picked = Vec::new();
+    for change in changes {
+        let (named, by_itself) = names.has(&change);
+        if !named {
+            continue;
+        }
+        let refused = accepting.then(|| why_not(&change, by_itself)).flatten();
+        match refused {
+            Some(why) => outcome.failed.push((change.path.as_str().to_owned(), why.to_owned())),
+            None => picked.push(Picked { hunks: names.hunks_of(&change), change }),
+        }
+    }
+    (picked, outcome)
+}
+
+const GITS_OWN: &str = "what is git's own is never accepted";
+
+/// Why a change cannot be accepted like this.
+fn why_not(change: &Change, by_itself: bool) -> Option<&'static str> {
+    match change.conflict {
+        _ if protection(&change.path) == Protection::Never => Some(GITS_OWN),
+        Some(Conflict::Apart) => Some(
+            "you and the agent changed it in ways that do not go together: settle it by hand, or reject it",
+        ),
+        Some(Conflict::Marked) if !by_itself => Some(
+            "you and the agent changed the same lines: accept it by itself to get both sides marked in the file",
+        ),
+        _ if change.protected && !by_itself => {
+            Some("it is protected, for it may run something later: accept it by itself")
+        }
+        _ => None,
+    }
+}
+
+/// A selection, with what it names that is not there found out.
+struct Names {
+    everything: bool,
+    paths: Vec<PathBuf>,
+    hunks: HashSet<String>,
+    /// The one path that the whole selection is about.
+    only: Option<WorkspacePath>,
+}
+
+impl Names {
+    fn of(selection: &Selection, changes: &[Change], outcome: &mut Outcome) -> Self {
+        let everything = selection.paths.is_none() && selection.hunks.is_none();
+        let mut paths = Vec::new();
+        for path in selection.paths.iter().flatten() {
+            match WorkspacePath::parse(path) {
+                Err(error) => outcome.failed.push((path.clone(), error.to_string())),
+                Ok(named) if protection(&named) == Protection::Never => {
+                    outcome.failed.push((path.clone(), GITS_OWN.to_owned()));
+                }
+                Ok(named)
+                    if changes.iter().any(|change| change.path.as_path().starts_with(named.as_path())) =>
+                {
+                    paths.push(named.as_path().to_owned());
+                }
+                Ok(_) => {
+                    outcome.failed.push((path.clone(), "there is no pending change of that name".to_owned()))
+                }
+            }
+        }
+        let known: HashSet<&String> =
+            changes.iter().flat_map(|change| &change.hunks).map(|hunk| &hunk.id).collect();
+        let mut hunks = HashSet::new();
+        for id in selection.hunks.iter().flatten() {
+            if known.contains(id) {
+                hunks.insert(id.clone());
+            } else {
+                outcome.failed.push((
+                    id.clone(),
+                    "that hunk is not pending any more: list the changes again".to_owned(),
+                ));
+            }
+        }
+        let mut names = Self { everything, paths, hunks, only: None };
+        let named: Vec<&WorkspacePath> =
+            changes.iter().filter(|change| names.names(change)).map(|change| &change.path).collect();
+        if let [only] = named[..] {
+            // A folder that happens to hold one change does not name it.
+            let spelled = names.paths.iter().all(|path| path == only.as_path());
+            names.only = (!everything && spelled).then(|| only.clone());
+        }
+        names
+    }
+
+    fn names(&self, change: &Change) -> bool {
+        self.everything
+            || self.paths.iter().any(|path| change.path.as_path().starts_with(path))
+            || change.hunks.iter().any(|hunk| self.hunks.contains(&hunk.id))
+    }
+
+    /// Whether it names a change, and nothing but that.
+    fn has(&self, change: &Change) -> (bool, bool) {
+        (self.names(change), self.only.as_ref() == Some(&change.path))
+    }
+
+    /// The hunks of a change that are meant; `None` when it is the whole.
+    fn hunks_of(&self, change: &Change) -> Option<HashSet<String>> {
+        if self.everything || self.paths.iter().any(|path| change.path.as_path().starts_with(path)) {
+            return None;
+        }
+        Some(change.hunks.iter().map(|hunk| hunk.id.clone()).filter(|id| self.hunks.contains(id)).collect())
+    }
+}
