@@ -1,9 +1,8 @@
 //! What the disk's tree looks like to the kernel.
 
-use super::tree::{Kind, Names, Node, Number, ROOT, Tree};
+use super::tree::{Kind, Names, Node, Number, ROOT, Tree, now};
 use fuser::{Errno, FileAttr, FileType, INodeNo};
 use std::ffi::OsStr;
-use std::time::SystemTime;
 
 pub(super) fn node(tree: &Tree, number: Number) -> Result<&Node, Errno> {
     tree.get(number).ok_or(Errno::ESTALE)
@@ -22,7 +21,7 @@ pub(super) fn named(tree: &Tree, folder: Number, name: &OsStr) -> Result<Number,
 
 pub(super) fn touch(tree: &mut Tree, number: Number) {
     if let Some(node) = tree.get_mut(number) {
-        node.modified = SystemTime::now();
+        node.modified = now();
     }
 }
 

@@ -3,7 +3,7 @@
 //! Long because it is one trait, a method for each thing that the kernel may ask.
 
 use super::look::{attributes, is_full_folder, named, names, node, touch};
-use super::tree::{Kind, Names, Node, Number, Tree};
+use super::tree::{Kind, Names, Node, Number, Tree, now};
 use super::{Hanging, Shared, lock};
 use fuser::{
     BsdFileFlags, Errno, FileAttr, FileHandle, Filesystem, FopenFlags, Generation, INodeNo, LockOwner,
@@ -121,11 +121,11 @@ impl Filesystem for Served {
             node.owner = (user.unwrap_or(node.owner.0), group.unwrap_or(node.owner.1));
             if let (Some(size), Kind::File(bytes)) = (size, &mut node.kind) {
                 bytes.resize(size as usize, 0);
-                node.modified = SystemTime::now();
+                node.modified = now();
             }
             match modified {
                 Some(TimeOrNow::SpecificTime(time)) => node.modified = time,
-                Some(TimeOrNow::Now) => node.modified = SystemTime::now(),
+                Some(TimeOrNow::Now) => node.modified = now(),
                 None => {}
             }
             attributes(tree, number.0)
@@ -315,7 +315,7 @@ impl Filesystem for Served {
                 bytes.resize(end, 0);
             }
             bytes[offset as usize..end].copy_from_slice(data);
-            node.modified = SystemTime::now();
+            node.modified = now();
             Ok(())
         };
         let written = if fills_up { write(&mut lock(&self.shared).tree) } else { self.change(true, write) };
