@@ -38,17 +38,18 @@ mod tests {
         assert!(subscription.stands(Duration::from_secs(20)).await);
         std::fs::write(root.join("a.txt"), "").unwrap();
         let a = WorkspacePath::parse("a.txt").unwrap();
+        let (tell, taken) = tokio::sync::oneshot::channel();
         let call = async {
             let due = Due::take(&subscription).await;
             assert!(due.changed.paths.contains(&a));
+            tell.send(()).unwrap();
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            biased;
             () = call => {}
-            () = tokio::time::sleep(Duration::from_millis(1)), if subscription.known().is_empty() => {}
+            told = taken => told.unwrap(),
         }
-        // However far it got.
+        assert!(subscription.includes(&a));
         assert!(Due::take(&subscription).await.changed.paths.contains(&a));
         let mut due = Due::take(&subscription).await;
         due.changed = Changed { too_many: true, ..Changed::default() };
