@@ -41,7 +41,7 @@ async fn a_podman_that_does_not_answer_is_waited_for_only_so_long_and_holds_up_n
     let (claude, home) = (ScriptedClaude::start().await, Home::new());
     let path = path_with(
         &home,
-        &[("podman", "echo $$ > \"$HOME/pids\"; sleep 1000 & echo $! >> \"$HOME/pids\"; wait")],
+        &[("podman", "echo $$ >> \"$HOME/pids\"; sleep 1000 & echo $! >> \"$HOME/pids\"; wait")],
     );
     let editor = ready(EditorOptions::new(&claude).home(&home).env("PATH", path)).await;
     let session = editor.new_session().await;

@@ -8,7 +8,7 @@ use crate::distribution::{Distribution, Need};
 use crate::environment::{Environment, OF_THE_USERS_PROGRAMS};
 use crate::limits::{GIT_ANSWER_MAX_MS, GIT_OUTPUT_MAX_BYTES, GIT_WORDS_MAX_BYTES};
 use crate::neutral::neutral;
-use rustix::process::{Pid, Signal, kill_process_group};
+use crate::process_group::ProcessGroup;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -79,9 +79,7 @@ impl Program {
             .env("GIT_NO_LAZY_FETCH", "1")
             .env("GIT_LITERAL_PATHSPECS", "1")
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .kill_on_drop(true);
+            .stderr(Stdio::piped());
         Call { command, doing, time_max: Duration::from_millis(GIT_ANSWER_MAX_MS), input: Input::None }
     }
 }
@@ -142,10 +140,10 @@ impl Call {
     pub(super) async fn outcome(mut self) -> Result<(bool, Vec<u8>, Vec<u8>), GitError> {
         let doing = self.doing;
         let stdin = if matches!(self.input, Input::None) { Stdio::null() } else { Stdio::piped() };
-        let mut child = self.command.stdin(stdin).spawn().map_err(|error| {
+        let mut group = ProcessGroup::start(self.command.stdin(stdin)).map_err(|error| {
             GitError::new(format!("git cannot be started ({error})"), "see whether `git --version` works")
         })?;
-        let mut group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
+        let child = &mut group.child;
         let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let talk = async {
             let too_much = || {
@@ -168,7 +166,6 @@ impl Call {
             return Err(GitError::new(what, "see whether the disk, or the other side, answers"));
         };
         let (status, output, words) = ended?;
-        group.0 = None;
         Ok((status.success(), output, words))
     }
 }
@@ -177,18 +174,6 @@ impl Call {
 pub(super) fn said(words: &[u8]) -> String {
     let words = neutral(String::from_utf8_lossy(words).trim());
     if words.is_empty() { "it does not say why".to_owned() } else { words }
-}
-
-/// All that git started, ended when this is dropped: a push may hang in a process of its own.
-struct Group(Option<Pid>);
-
-impl Drop for Group {
-    fn drop(&mut self) {
-        if let Some(group) = self.0 {
-            // It fails when all of it is gone.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
 }
 
 /// All that comes; `None` as soon as it is too much.

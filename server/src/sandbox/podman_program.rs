@@ -1,13 +1,16 @@
 //! The installed podman: the one program that is started on the host.
 
 use super::error::{ASK_PODMAN, SandboxError};
+use super::last_words::LastWords;
 use crate::distribution::{Distribution, Need};
 use crate::environment::{Environment, hide_secrets};
 use crate::limits::PODMAN_ANSWER_MAX_MS;
+use crate::process_group::ProcessGroup;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
+use tokio::io::AsyncReadExt;
 use tokio::process::Command;
 
 /// Where it is.
@@ -27,7 +30,7 @@ impl PodmanProgram {
         &self.0
     }
 
-    /// A call of it that dies with its handle, to which arguments are added.
+    /// A call of it, to which arguments are added.
     #[expect(
         clippy::disallowed_methods,
         reason = "the sandbox starts podman, and nothing else is started on the host"
@@ -39,7 +42,7 @@ impl PodmanProgram {
             command.args(["--cgroup-manager", "cgroupfs"]);
         }
         hide_secrets(&mut command);
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command
     }
 
@@ -58,20 +61,70 @@ impl PodmanProgram {
         };
         command.arg("--version").stderr(Stdio::null());
         // It is killed with its handle: that it came so far is all that counts.
-        unsafe { command.pre_exec(unshare) }.spawn().map(drop)
+        ProcessGroup::start(unsafe { command.pre_exec(unshare) }).map(drop)
     }
 
     /// What it says when it is called so.
     pub(super) async fn ask(&self, doing: &str, arguments: &[&str]) -> Result<String, SandboxError> {
         let failed = |why: String| SandboxError::new(format!("podman could not {doing}: {why}"), ASK_PODMAN);
-        let asked = self.command().args(arguments).stdout(Stdio::piped()).output();
+        let mut command = self.command();
+        let asked = answer(command.args(arguments).stdout(Stdio::piped()));
         let answered = tokio::time::timeout(Duration::from_millis(PODMAN_ANSWER_MAX_MS), asked).await;
-        let output = answered
+        let (succeeded, output, words) = answered
             .map_err(|_| failed(format!("no answer within {} s", PODMAN_ANSWER_MAX_MS / 1000)))?
             .map_err(|error| failed(error.to_string()))?;
-        if !output.status.success() {
-            return Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()));
+        if succeeded { Ok(String::from_utf8_lossy(&output).trim().to_owned()) } else { Err(failed(words)) }
+    }
+}
+
+/// Whether it succeeded, its output, and its last words.
+async fn answer(command: &mut Command) -> io::Result<(bool, Vec<u8>, String)> {
+    let mut group = ProcessGroup::start(command)?;
+    let (stdout, stderr) = (group.child.stdout.take(), group.child.stderr.take());
+    let (mut output, words) = (Vec::new(), LastWords::default());
+    let read = async {
+        match stdout {
+            Some(mut stdout) => stdout.read_to_end(&mut output).await.map(drop),
+            None => Ok(()),
         }
-        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let heard = async {
+        if let Some(stderr) = stderr {
+            words.hear_all(stderr).await;
+        }
+    };
+    tokio::join!(read, heard).0?;
+    let status = group.child.wait().await?;
+    Ok((status.success(), output, words.said()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_call_that_is_given_up_ends_with_all_that_it_started() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "sleep 1000 & echo $! > pid"]).current_dir(folder.path());
+        let pid = async {
+            loop {
+                match std::fs::read_to_string(folder.path().join("pid")) {
+                    Ok(pid) if pid.ends_with('\n') => break pid,
+                    _ => tokio::task::yield_now().await,
+                }
+            }
+        };
+        let pid = tokio::select! {
+            answered = answer(command.stdout(Stdio::piped()).stderr(Stdio::piped())) => panic!("{answered:?}"),
+            pid = pid => pid,
+        };
+        let stat = format!("/proc/{}/stat", pid.trim());
+        let gone = async {
+            while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(60), gone).await.unwrap();
     }
 }

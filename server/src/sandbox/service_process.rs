@@ -1,19 +1,18 @@
 //! The process of our podman. Without root it is two: podman starts itself once more in a user namespace and waits for
-//! that. Both are in a process group of their own and end together.
+//! that.
 
 use super::error::SandboxError;
 use super::last_words::LastWords;
 use super::podman_program::PodmanProgram;
 use super::runtime::Runtime;
-use rustix::process::{Pid, Signal, kill_process_group};
+use crate::process_group::ProcessGroup;
 use std::path::Path;
 use std::time::Duration;
-use tokio::process::Child;
 use tokio::task::JoinHandle;
 
 /// It ends when this is dropped.
 pub(super) struct ServiceProcess {
-    child: Child,
+    group: ProcessGroup,
     last_words: LastWords,
     /// Done when it has closed its stderr.
     hearing: JoinHandle<()>,
@@ -29,41 +28,30 @@ impl ServiceProcess {
         runtime: &Runtime,
         socket: &Path,
     ) -> Result<Self, SandboxError> {
-        let mut child = spawn(podman, runtime, socket).map_err(|error| podman.does_not_start(&error))?;
+        let mut group = start(podman, runtime, socket).map_err(|error| podman.does_not_start(&error))?;
         let last_words = LastWords::default();
-        let (stderr, heard) = (child.stderr.take(), last_words.clone());
+        let (stderr, heard) = (group.child.stderr.take(), last_words.clone());
         let hearing = tokio::spawn(async move {
             if let Some(stderr) = stderr {
                 heard.hear_all(stderr).await;
             }
         });
-        Ok(Self { child, last_words, hearing })
+        Ok(Self { group, last_words, hearing })
     }
 
     /// What became of it, when it has ended.
     pub(super) async fn ended(&mut self) -> Option<String> {
-        let status = self.child.try_wait().ok().flatten()?;
+        let status = self.group.child.try_wait().ok().flatten()?;
         let _ = tokio::time::timeout(LAST_WORDS_MAX, &mut self.hearing).await;
         Some(format!("podman's service ended at once with {status}{}", self.last_words.in_brackets()))
     }
 }
 
-impl Drop for ServiceProcess {
-    fn drop(&mut self) {
-        // Without an id it has been waited for, and the group's number may be somebody else's by now.
-        if let Some(group) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
-            // It may have ended by itself meanwhile.
-            let _ = kill_process_group(group, Signal::KILL);
-        }
-    }
-}
-
-fn spawn(podman: &PodmanProgram, runtime: &Runtime, socket: &Path) -> std::io::Result<Child> {
+fn start(podman: &PodmanProgram, runtime: &Runtime, socket: &Path) -> std::io::Result<ProcessGroup> {
     let mut command = podman.command();
     command.arg("--runtime").arg(&runtime.program);
     command.args(["system", "service", "--time=0"]).arg(format!("unix://{}", socket.display()));
     // Where it stands, conmon writes a file `oom` when memory runs out. That must not be the workspace.
     command.current_dir(socket.parent().unwrap_or(socket));
-    // Also because Ctrl-C in a terminal stops a turn: it must not reach podman, and the sandbox with it.
-    command.process_group(0).spawn()
+    ProcessGroup::start(&mut command)
 }
