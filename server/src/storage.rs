@@ -136,23 +136,15 @@ pub fn holds_content(path: &Path) -> io::Result<bool> {
 
 /// Removes whatever is at a path, with all that is in it, also where somebody took away the right to look into it. A
 /// link is removed and not followed. What is not there is no error.
-#[expect(clippy::disallowed_methods, reason = "this module owns the disk")]
 pub fn remove_tree(path: &Path) -> io::Result<()> {
-    use io::ErrorKind::{NotADirectory, NotFound};
-    match path.symlink_metadata() {
+    use io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
+    let parent = path.parent().zip(path.file_name());
+    let (parent, name) = parent.ok_or_else(|| io::Error::new(InvalidInput, "it has no name"))?;
+    match beneath::Folder::open(parent) {
         // Nothing is below what is no folder.
-        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => return Ok(()),
-        Err(error) => return Err(error),
-        Ok(metadata) if !metadata.is_dir() => return remove(path),
-        // An empty one goes whoever it belongs to, but its mode is its owner's: so that is tried first.
-        Ok(_) if remove_empty_folder(path).is_ok() => return Ok(()),
-        Ok(_) => {}
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(()),
+        folder => folder?.remove_tree(name),
     }
-    set_mode(path, 0o700)?;
-    for entry in std::fs::read_dir(path)? {
-        remove_tree(&entry?.path())?;
-    }
-    remove_empty_folder(path)
 }
 
 /// Opens a file that only the user can read, to append to; `create_new` fails where it is there already.
@@ -352,6 +344,21 @@ mod tests {
         remove_tree(&tree).unwrap();
         assert!(!tree.exists() && kept.join("file").exists());
         remove_tree(&tree).unwrap();
+    }
+
+    #[test]
+    fn a_tree_goes_however_deep_it_is() {
+        const DEPTH: usize = 3_000;
+        let folder = tempfile::tempdir().unwrap();
+        let mut deepest = beneath::Folder::open(folder.path()).unwrap();
+        for depth in 0..DEPTH {
+            deepest = deepest.make_folders(Path::new("d")).unwrap();
+            if depth % 500 == 0 {
+                deepest.replace_link(std::ffi::OsStr::new("file"), "/".as_ref()).unwrap();
+            }
+        }
+        remove_tree(&folder.path().join("d")).unwrap();
+        assert!(is_empty_folder(folder.path()).unwrap());
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! Each name is opened relative to the handle of its folder, so a folder that is swapped for a link in between
 //! leads nowhere. Nothing here waits: a pipe or device in a file's place is reported, not read.
 
+mod removal;
 mod staged;
 
 pub use staged::Staged;
@@ -182,6 +183,17 @@ impl Folder {
 
     /// The names in this folder, sorted; more than `limit` of them are an error.
     pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
+        let mut names = self.first_names(limit.saturating_add(1))?;
+        if names.len() > limit {
+            let why = format!("more than {limit} names in one folder");
+            return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Some of the names in this folder: all of them, or as many as this.
+    fn first_names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
         for entry in Dir::read_from(&self.0)? {
             let entry = entry?;
@@ -190,12 +202,10 @@ impl Folder {
                 continue;
             }
             if names.len() == limit {
-                let why = format!("more than {limit} names in one folder");
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+                break;
             }
             names.push(OsStr::from_bytes(name).to_owned());
         }
-        names.sort();
         Ok(names)
     }
 

@@ -88,6 +88,23 @@ mod tests {
         world.sides.settle().unwrap();
     }
 
+    /// The agent swaps a folder for a link and has its sandbox end: settling must not follow the link on the host.
+    #[test]
+    fn a_link_that_took_a_folders_place_leads_no_removal_out_of_the_view() {
+        let mut world = World::new();
+        let [victim, upper] = ["victim", "session/upper"].map(|name| world.folder.path().join(name));
+        std::fs::create_dir_all(victim.join("ssh")).unwrap();
+        std::fs::write(victim.join("ssh/key"), "k").unwrap();
+        std::fs::create_dir_all(&upper).unwrap();
+        let sides = &mut world.sides;
+        sides.base.agree(&path("d/ssh"), &Entry::Missing).unwrap();
+        std::os::unix::fs::symlink(&victim, upper.join("d")).unwrap();
+        sides.settle().unwrap();
+        sides.upper.forget(&path("d/ssh")).unwrap();
+        assert!(victim.join("ssh/key").exists());
+        assert!(upper.join("d").is_symlink());
+    }
+
     #[test]
     fn a_folder_that_the_agent_made_a_file_keeps_nothing_else_from_being_settled() {
         let mut world = World::new();

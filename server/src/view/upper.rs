@@ -208,7 +208,12 @@ impl Upper {
 
     /// Takes a path out of it, so that the workspace shows through again. Only while nothing has it mounted.
     pub fn forget(&self, path: &WorkspacePath) -> io::Result<()> {
-        storage::remove_tree(&self.0.join(path.as_path()))
+        let Some(folder) = self.open()? else { return Ok(()) };
+        match folder.parent_of(path.as_path())? {
+            Some((parent, name)) => parent.remove_tree(name),
+            // Nothing of this path is there: a file or a link has the place of a folder on the way to it.
+            None => Ok(()),
+        }
     }
 
     fn open(&self) -> io::Result<Option<Folder>> {
