@@ -3,7 +3,11 @@
 //! What it writes is on the disk when it says so: a new file is synced before it takes its name, an appended
 //! line is synced before the call returns.
 
+mod agent_tree;
 pub mod beneath;
+pub mod confined;
+
+pub use agent_tree::AgentTree;
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -143,7 +147,7 @@ pub fn remove_tree(path: &Path) -> io::Result<()> {
     match beneath::Folder::open(parent) {
         // Nothing is below what is no folder.
         Err(error) if matches!(error.kind(), NotFound | NotADirectory) => Ok(()),
-        folder => folder?.remove_tree(name),
+        folder => folder?.remove_tree_confined(name),
     }
 }
 

@@ -13,6 +13,7 @@ mod kernel;
 mod later;
 mod paths;
 mod places;
+mod planted;
 mod races;
 mod shapes;
 mod strangers;

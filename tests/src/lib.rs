@@ -17,6 +17,7 @@ pub mod lab;
 pub mod nvim;
 pub mod ordinary_user;
 pub mod other_editors;
+pub mod planted;
 pub mod plugin_desk;
 pub mod sandbox_desk;
 pub mod scripted_claude;

@@ -3,8 +3,9 @@
 use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
-use airlock::sandbox::{Isolation, Plan, Sandbox};
+use airlock::sandbox::{Isolation, Plan, Sandbox, session_folder};
 use airlock_guest::{Answer, Call, Exec, Said};
+use std::path::PathBuf;
 use tempfile::TempDir;
 
 struct World {
@@ -33,6 +34,10 @@ impl World {
     async fn start(&self) -> Sandbox {
         Sandbox::start(&self.environment(), &self.plan(IsolationWish::Auto)).await.unwrap()
     }
+
+    fn upper(&self) -> PathBuf {
+        session_folder(&self.environment(), "test").join("upper")
+    }
 }
 
 async fn bash(sandbox: &Sandbox, command: &str) -> String {
@@ -57,7 +62,7 @@ async fn what_the_agent_does_stays_in_the_upper_directory() {
     let workspace = world.home.path().join("ws");
     assert_eq!(std::fs::read_to_string(workspace.join("a.txt")).unwrap(), "as it was\n");
     assert!(!workspace.join("b.txt").exists());
-    assert_eq!(std::fs::read_to_string(sandbox.upper().join("b.txt")).unwrap(), "new\n");
+    assert_eq!(std::fs::read_to_string(world.upper().join("b.txt")).unwrap(), "new\n");
     sandbox.stop().await.unwrap();
 }
 
@@ -115,7 +120,7 @@ async fn a_workspace_may_have_an_odd_name() {
         let world = world_called(name);
         let sandbox = world.start().await;
         assert_eq!(bash(&sandbox, "cat a.txt; echo new > b.txt").await, "as it was\n", "{name}");
-        assert!(sandbox.upper().join("b.txt").exists(), "{name}");
+        assert!(world.upper().join("b.txt").exists(), "{name}");
         sandbox.stop().await.unwrap();
     }
 }

@@ -123,3 +123,54 @@ fn an_option_without_a_sub_command_is_a_call_too() {
     assert_eq!(called("airlock plugin run --grant all x"), [["plugin", "run", "--grant"]]);
     assert_eq!(called("the airlock's PATH"), Vec::<Vec<String>>::new());
 }
+
+/// The server's code without its unit tests, by path.
+fn server_code() -> Vec<(String, String)> {
+    let is_code = |path: &String| {
+        path.starts_with("server/src/") && path.ends_with(".rs") && !path.ends_with("tests.rs")
+    };
+    let read = |path: String| {
+        let text = std::fs::read_to_string(repository().join(&path)).expect(&path);
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+        (path, code)
+    };
+    files().into_iter().filter(is_code).map(read).collect()
+}
+
+#[test]
+fn no_path_of_what_the_agent_arranged_is_made_but_for_podman() {
+    const TREES: [&str; 3] = [".join(\"upper\")", ".join(\"work\")", ".join(\"homes\")"];
+    let mut askers = 0;
+    for (path, code) in server_code() {
+        let asks = code.contains("for_podman(");
+        askers += usize::from(asks);
+        let may_ask = path.starts_with("server/src/sandbox/") || path == "server/src/storage/agent_tree.rs";
+        assert!(!asks || may_ask, "{path} asks for a path of the agent's");
+        let makes = |line: &&str| TREES.iter().any(|name| line.contains(name)) && !line.contains("AgentTree");
+        assert_eq!(code.lines().find(makes), None, "{path} makes a path of the agent's");
+    }
+    assert!(askers > 2, "{askers}");
+}
+
+/// So that a test can disturb each of them, and each is one that follows no link.
+#[test]
+fn every_system_call_beneath_a_handle_passes_one_function() {
+    let (mut seen, beneath) = (0, "server/src/storage/beneath");
+    for (path, code) in server_code().into_iter().filter(|(path, _)| path.starts_with(beneath)) {
+        if path.ends_with("system.rs") {
+            continue;
+        }
+        seen += 1;
+        // Types begin with a capital letter, calls don't.
+        for rest in code.split("rustix::fs::").skip(1) {
+            let names = rest.strip_prefix('{').map_or(rest, |list| list.split('}').next().unwrap_or(list));
+            let is_call = |name: &str| name.trim_start().starts_with(|c: char| c.is_ascii_lowercase());
+            assert!(
+                !names.split(',').take(if names == rest { 1 } else { 99 }).any(is_call),
+                "{path}: {names}"
+            );
+        }
+        assert!(!code.contains("libc::") && !code.contains("std::fs::{"), "{path}");
+    }
+    assert!(seen > 2, "{seen}");
+}

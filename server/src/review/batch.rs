@@ -74,7 +74,7 @@ impl Batch {
             wanted: waiting.accepted.clone(),
         };
         let puts: Vec<Put> = files.iter().map(put).collect();
-        let written = view.sides(move |sides| user_files::put_all(&sides.user, &sides.upper, &puts)).await;
+        let written = view.write(move |sides| user_files::put_all(&sides.user, &sides.upper, &puts)).await;
         let edited = edited.into_iter().map(|waiting| (waiting, Ok(())));
         edited.chain(files.into_iter().zip(written)).collect()
     }

@@ -13,6 +13,7 @@ use crate::limits::VIEW_MENTIONS_MAX;
 use crate::neutral::neutral_line;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Kind;
+use crate::storage::confined;
 use crate::view::{
     Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, ShownStates, Sides, Upper,
 };
@@ -64,7 +65,8 @@ pub async fn show(view: &HeldView<'_>) -> io::Result<Listing> {
 
 /// What waits for review in a session that is not open, whose folder this is.
 pub fn list_closed(workspace: &WorkspaceRoot, session_folder: &Path) -> io::Result<Listing> {
-    find(&Sides::open(workspace, Arc::new(NoEditor), session_folder)?)
+    let sides = Sides::open(workspace, Arc::new(NoEditor), session_folder)?;
+    confined::once(&Sides::reach(workspace, session_folder), move || find(&sides))
 }
 
 /// Brings changes into the user's files.
@@ -99,7 +101,7 @@ pub async fn accept(
     batch.put(view, &mut outcome).await;
     let removed = batch.removed;
     let tidied =
-        view.sides(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await;
+        view.write(move |sides| user_files::remove_empty_folders(&sides.user, &sides.upper, &removed)).await;
     if let Err(error) = tidied {
         // What was accepted is what the user wants to know.
         tracing::warn!(%error, "folders that are empty now stay");
@@ -219,7 +221,7 @@ async fn edit_document(
         Edited::Done => {
             // The text is in the editor; the permissions are the file's.
             let (path, mode) = (change.path.clone(), wanted.mode);
-            view.sides(move |sides| user_files::set_mode(&sides.user, &path, mode)).await?;
+            view.write(move |sides| user_files::set_mode(&sides.user, &path, mode)).await?;
             Ok(true)
         }
     }

@@ -72,7 +72,7 @@ pub struct Sandbox {
     link: Link,
     isolation: Isolation,
     hello: Hello,
-    upper: PathBuf,
+    session_folder: PathBuf,
     /// Why it is no microVM.
     remarks: Vec<String>,
     /// The same where one was tried.
@@ -121,9 +121,9 @@ impl Sandbox {
         &self.hello
     }
 
-    /// The folder that holds what the agent changed.
-    pub fn upper(&self) -> &std::path::Path {
-        &self.upper
+    /// The folder on the disk that it writes to.
+    fn session_folder(&self) -> &std::path::Path {
+        &self.session_folder
     }
 
     /// What the guest, or the kernel below it, said last.

@@ -18,10 +18,14 @@ pub(super) fn workspace(place: &Place) -> OverlayVolume {
         destination: Some(WORKSPACE_PATH.to_owned()),
         source: Some(place.workspace.display().to_string()),
         options: Some(vec![
-            format!("upperdir={}", place.upper.display()),
+            format!("upperdir={}", place.upper.for_podman().display()),
             // As root podman forgets the last option, without which no folder can be replaced: the runtime mounts it
             // in a user namespace, where the overlay may not use the attributes that are root's.
-            format!("workdir={}{}", place.work.display(), if place.rootful { ",userxattr" } else { "" }),
+            format!(
+                "workdir={}{}",
+                place.work.for_podman().display(),
+                if place.rootful { ",userxattr" } else { "" }
+            ),
         ]),
     }
 }
@@ -37,7 +41,7 @@ pub(super) fn mounts(place: &Place) -> Vec<ContainerMount> {
         let paths = std::iter::once("/usr").chain(ETC).filter(|path| Path::new(path).exists());
         paths.map(|path| bind(Path::new(path), path, &READ_ONLY)).collect()
     };
-    let home = bind(&place.home, HOME_PATH, &["rw", "rbind", "nosuid", "nodev"]);
+    let home = bind(&place.home.for_podman(), HOME_PATH, &["rw", "rbind", "nosuid", "nodev"]);
     tools.into_iter().chain([home, temporary("/tmp")]).collect()
 }
 

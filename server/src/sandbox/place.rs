@@ -8,7 +8,7 @@ use super::podman_program::PodmanProgram;
 use super::{Plan, leftovers, root};
 use crate::environment::Environment;
 use crate::limits::{SANDBOX_FILES_MAX, SANDBOX_MEMORY_MIB, SANDBOX_PROCESSES_MAX};
-use crate::storage;
+use crate::storage::{self, AgentTree};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -19,9 +19,9 @@ pub(super) struct Place {
     /// Whose tools there are instead of the host's.
     pub(super) image: Option<String>,
     pub(super) workspace: PathBuf,
-    pub(super) upper: PathBuf,
-    pub(super) work: PathBuf,
-    pub(super) home: PathBuf,
+    pub(super) upper: AgentTree,
+    pub(super) work: AgentTree,
+    pub(super) home: AgentTree,
     /// The workspace's user and group.
     pub(super) owner: (u32, u32),
     /// We are root, so podman is.
@@ -62,18 +62,18 @@ impl Place {
         let place = Self {
             root: root::make(&base)?,
             image: plan.image.clone(),
-            upper: session.join("upper"),
-            work: session.join("work"),
-            home: environment.state_dir.join("homes").join(plan.workspace.kept_name()),
+            upper: AgentTree::new(&session, "upper"),
+            work: work_of(&session),
+            home: AgentTree::new(&environment.state_dir.join("homes"), plan.workspace.kept_name()),
             workspace,
             owner: (owner.uid(), owner.gid()),
             rootful: rustix::process::geteuid().is_root(),
         };
-        for path in [&place.workspace, &place.upper] {
+        for path in [&place.workspace, &place.upper.for_podman()] {
             check_path(path)?;
         }
         for folder in [&place.upper, &place.work, &place.home] {
-            storage::make_private_folder(folder).map_err(failed)?;
+            folder.make().map_err(failed)?;
         }
         storage::replace(&session.join(OWNER), leftovers::owner().as_bytes()).map_err(failed)?;
         Ok(place)
@@ -152,18 +152,22 @@ pub(super) async fn tidy_leftovers(environment: &Environment) {
 }
 
 async fn tidy_folder(environment: &Environment, session: &Path) -> std::io::Result<()> {
-    remove_work(environment, &session.join("work")).await?;
+    remove_work(environment, &work_of(session)).await?;
     if is_needed(session)? {
         return storage::remove(&session.join(OWNER));
     }
     storage::remove_tree(session)
 }
 
+fn work_of(session: &Path) -> AgentTree {
+    AgentTree::new(session, "work")
+}
+
 /// What an overlay keeps beside the upper folder. Without root, what it leaves of that belongs to an id that the user has
 /// only in podman's user namespace.
-async fn remove_work(environment: &Environment, work: &Path) -> std::io::Result<()> {
+async fn remove_work(environment: &Environment, work: &AgentTree) -> std::io::Result<()> {
     use std::io::{Error, ErrorKind::PermissionDenied};
-    match (storage::remove_tree(work), work.to_str()) {
+    match (work.remove(), work.for_podman().to_str()) {
         (Err(error), Some(path)) if error.kind() == PermissionDenied => {
             let podman = PodmanProgram::find(environment).map_err(|_| error)?;
             let removed = podman.ask("remove a folder", &["unshare", "rm", "-rf", "--", path]).await;
@@ -181,8 +185,7 @@ pub fn keeps_work(environment: &Environment, session_id: &str) -> bool {
 /// Whether something was changed, or somebody above us keeps something there: what can be undone, what the agent is
 /// still to be told. What changes were made from is worth nothing without the changes.
 fn is_needed(session: &Path) -> std::io::Result<bool> {
-    let upper = session.join("upper");
-    if upper.is_dir() && !storage::is_empty_folder(&upper)? {
+    if !AgentTree::new(session, "upper").is_empty()? {
         return Ok(true);
     }
     for name in storage::names_with_prefix(session, "")? {

@@ -149,7 +149,7 @@ impl SandboxSlot {
     /// Ends a sandbox that fills the disk, and tells the user at once when one ends by itself.
     fn watch(&self, sandbox: &Arc<Sandbox>) {
         let (closed, tell) = (sandbox.link().closed(), Arc::clone(&self.tell));
-        let nearly_full = disk::nearly_full(sandbox.upper().to_owned());
+        let nearly_full = disk::nearly_full(sandbox.session_folder().to_owned());
         let sandbox = Arc::downgrade(sandbox);
         tokio::spawn(async move {
             let why = tokio::select! {

@@ -3,7 +3,7 @@
 use super::error::{ASK_DOCTOR, SandboxError};
 use super::image::MountedImage;
 use super::last_words::LastWords;
-use super::place::{self, Place, Size};
+use super::place::{self, Place, Size, session_folder};
 use super::podman::PodmanService;
 use super::runtime::Runtime;
 use super::{Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime, user_namespace};
@@ -85,7 +85,7 @@ async fn attempt(
     runtime: &Runtime,
 ) -> Result<Result<Sandbox, SandboxError>, SandboxError> {
     let service = Arc::new(PodmanService::start(environment, runtime).await?);
-    leftovers::remove(&service, &place.upper).await;
+    leftovers::remove(&service, &place.upper.for_podman()).await;
     place::tidy_leftovers(environment).await;
     Ok(Start { environment, plan, place, service }.rooted().await)
 }
@@ -112,11 +112,12 @@ impl Start<'_> {
     async fn with(self, image: Option<&MountedImage>) -> Result<Sandbox, SandboxError> {
         let Self { environment, plan, place, service } = self;
         let size = Size::of_host();
-        let labels = leftovers::labels(&plan.session_id, &place.upper);
+        let upper = place.upper.for_podman();
+        let labels = leftovers::labels(&plan.session_id, &upper);
         let id = match container::create(&service, place, image, size, labels).await {
             Ok(id) => id,
             Err(error) => {
-                leftovers::remove_of(environment, &service, &place.upper).await;
+                leftovers::remove_of(environment, &service, &upper).await;
                 return Err(error);
             }
         };
@@ -152,7 +153,7 @@ impl Start<'_> {
                     link,
                     isolation,
                     hello,
-                    upper: place.upper.clone(),
+                    session_folder: session_folder(environment, &plan.session_id),
                     no_microvm: not_a_microvm.as_ref().map(is_none),
                     remarks: not_a_microvm.into_iter().collect(),
                     shortcomings: unlimited.into_iter().collect(),
@@ -163,7 +164,7 @@ impl Start<'_> {
                 })
             }
             Err(error) => {
-                leftovers::remove_of(environment, &service, &place.upper).await;
+                leftovers::remove_of(environment, &service, &upper).await;
                 // Somebody else may have removed it while podman died over it: then it was not found.
                 monitor::end(&id).await;
                 let why = not_a_microvm.map(|why| format!(": {why}")).unwrap_or_default();

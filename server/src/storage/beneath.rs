@@ -5,12 +5,14 @@
 
 mod removal;
 mod staged;
+mod system;
 
 pub use staged::Staged;
+pub use system::disturbed;
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fgetxattr, fstat, fsync, openat, readlinkat, statat};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -20,7 +22,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// An open folder.
 #[derive(Debug)]
-pub struct Folder(OwnedFd);
+pub struct Folder {
+    handle: OwnedFd,
+    /// What is mounted in it is refused.
+    one_disk: bool,
+}
 
 /// What a name in a folder stands for.
 #[derive(Debug)]
@@ -52,6 +58,28 @@ pub struct Facts {
     pub changed: SystemTime,
 }
 
+impl Facts {
+    fn of(stat: &Stat) -> Self {
+        let kind = match FileType::from_raw_mode(stat.st_mode) {
+            FileType::RegularFile => Kind::File,
+            FileType::Directory => Kind::Folder,
+            FileType::Symlink => Kind::Link,
+            FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Whiteout,
+            _ => Kind::Other,
+        };
+        Self {
+            kind,
+            mode: stat.st_mode & 0o7777,
+            bytes: u64::try_from(stat.st_size).unwrap_or_default(),
+            modified_ns: stat
+                .st_mtime
+                .saturating_mul(1_000_000_000)
+                .saturating_add(stat.st_mtime_nsec as i64),
+            changed: time(stat.st_ctime, stat.st_ctime_nsec as u32),
+        }
+    }
+}
+
 /// A time of the disk's; one that is no time is that of the beginning.
 fn time(seconds: i64, nanoseconds: u32) -> SystemTime {
     let since = Duration::new(u64::try_from(seconds).unwrap_or_default(), nanoseconds);
@@ -77,29 +105,38 @@ impl Folder {
     /// Opens a folder by its path. Links in the path itself are followed.
     #[expect(clippy::disallowed_methods, reason = "`storage` owns the disk")]
     pub fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(File::open(path)?.into()))
+        Ok(Self { handle: File::open(path)?.into(), one_disk: false })
+    }
+
+    /// The same, for a tree in which nothing may be mounted.
+    pub(super) fn on_one_disk(self) -> Self {
+        Self { one_disk: true, ..self }
+    }
+
+    fn inner(&self, handle: OwnedFd) -> Self {
+        Self { handle, one_disk: self.one_disk }
     }
 
     /// Makes the names in it survive a power cut.
     pub fn sync(&self) -> io::Result<()> {
-        Ok(fsync(&self.0)?)
+        Ok(system::sync(&self.handle)?)
     }
 
     /// A second handle of the same folder.
     pub fn again(&self) -> io::Result<Self> {
-        Ok(Self(self.0.try_clone()?))
+        Ok(self.inner(self.handle.try_clone()?))
     }
 
     /// What tells it from every other folder.
     pub fn identity(&self) -> io::Result<(u64, u64)> {
-        let stat = fstat(&self.0)?;
+        let stat = system::facts_of(&self.handle)?;
         Ok((stat.st_dev, stat.st_ino))
     }
 
     /// Opens one name of this folder, without following a link.
     pub fn node(&self, name: &OsStr) -> io::Result<Node> {
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let file = match openat(&self.0, name, flags, Mode::empty()) {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = match self.open_name(name, flags, Mode::empty()) {
             Ok(handle) => File::from(handle),
             Err(Errno::NOENT) => return Ok(Node::Missing),
             // What a link answers to `NOFOLLOW`: LOOP on Linux and macOS, MLINK on FreeBSD.
@@ -116,7 +153,7 @@ impl Folder {
         };
         let kind = file.metadata()?.file_type();
         Ok(if kind.is_dir() {
-            Node::Folder(Self(file.into()))
+            Node::Folder(self.inner(file.into()))
         } else if kind.is_file() {
             Node::File(file)
         } else {
@@ -124,35 +161,22 @@ impl Folder {
         })
     }
 
+    fn open_name(&self, name: &OsStr, flags: OFlags, mode: Mode) -> rustix::io::Result<OwnedFd> {
+        system::open(&self.handle, name, flags, mode, self.one_disk)
+    }
+
     /// What one name of this folder is; `None` when there is nothing.
     pub fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
-        let stat = match statat(&self.0, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => stat,
-            Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        let kind = match FileType::from_raw_mode(stat.st_mode) {
-            FileType::RegularFile => Kind::File,
-            FileType::Directory => Kind::Folder,
-            FileType::Symlink => Kind::Link,
-            FileType::CharacterDevice if stat.st_rdev == 0 => Kind::Whiteout,
-            _ => Kind::Other,
-        };
-        Ok(Some(Facts {
-            kind,
-            mode: stat.st_mode & 0o7777,
-            bytes: u64::try_from(stat.st_size).unwrap_or_default(),
-            modified_ns: stat
-                .st_mtime
-                .saturating_mul(1_000_000_000)
-                .saturating_add(stat.st_mtime_nsec as i64),
-            changed: time(stat.st_ctime, stat.st_ctime_nsec as u32),
-        }))
+        match system::stat(&self.handle, name) {
+            Ok(stat) => Ok(Some(Facts::of(&stat))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// What a symbolic link in this folder says.
     pub fn link(&self, name: &OsStr) -> io::Result<OsString> {
-        Ok(OsString::from_vec(readlinkat(&self.0, name, Vec::new())?.into_bytes()))
+        Ok(OsString::from_vec(system::link_target(&self.handle, name)?.into_bytes()))
     }
 
     /// The folder that holds what is at a relative path, and the path's last name. `None` when there is no such folder,
@@ -162,7 +186,7 @@ impl Folder {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a plain path"));
         };
         match path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            None => Ok(Some((Self(self.0.try_clone()?), name))),
+            None => Ok(Some((self.again()?, name))),
             Some(parent) => match self.node_beneath(parent)? {
                 Some(Node::Folder(folder)) => Ok(Some((folder, name))),
                 _ => Ok(None),
@@ -172,13 +196,27 @@ impl Folder {
 
     /// When this folder was made, where its disk tells.
     pub fn made(&self) -> io::Result<Option<SystemTime>> {
-        Ok(File::from(self.0.try_clone()?).metadata()?.created().ok())
+        Ok(File::from(self.handle.try_clone()?).metadata()?.created().ok())
     }
 
     /// Whether this folder has an extended attribute with this value.
-    pub fn has_attribute(&self, name: &str, value: &[u8]) -> bool {
+    pub fn has_attribute(&self, name: &CStr, value: &[u8]) -> bool {
         let mut buffer = [0; 8];
-        fgetxattr(&self.0, name, &mut buffer).is_ok_and(|length| buffer.get(..length) == Some(value))
+        system::attribute(&self.handle, name, &mut buffer)
+            .is_ok_and(|length| buffer.get(..length) == Some(value))
+    }
+
+    /// Takes an extended attribute from this folder. One that it doesn't have is no error.
+    pub fn remove_attribute(&self, name: &CStr) -> io::Result<()> {
+        match system::remove_attribute(&self.handle, name) {
+            Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Whether nothing is in this folder.
+    pub fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.first_names(1)?.is_empty())
     }
 
     /// The names in this folder, sorted; more than `limit` of them are an error.
@@ -195,7 +233,7 @@ impl Folder {
     /// Some of the names in this folder: all of them, or as many as this.
     fn first_names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         let mut names = Vec::new();
-        for entry in Dir::read_from(&self.0)? {
+        for entry in system::entries(&self.handle)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name == b"." || name == b".." {
@@ -286,8 +324,7 @@ mod tests {
     fn a_pipe_does_not_block_the_reader() {
         let root = tempfile::tempdir().unwrap();
         let folder = Folder::open(root.path()).unwrap();
-        rustix::fs::mknodat(&folder.0, "pipe", rustix::fs::FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)
-            .unwrap();
+        rustix::fs::mknodat(&folder.handle, "pipe", FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
         assert!(matches!(folder.node(OsStr::new("pipe")).unwrap(), Node::Other));
     }
 }

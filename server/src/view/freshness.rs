@@ -7,6 +7,7 @@ use super::user_side::{Buffers, Glance, UserSide};
 use crate::limits::{PUSH_MAX_BYTES, VIEW_MENTIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::{Facts, Kind};
+use crate::storage::confined::Reach;
 use airlock_guest::{Call, Expected, ExpectedKind};
 use std::collections::HashSet;
 use std::io;
@@ -53,9 +54,14 @@ impl Sides {
     ) -> io::Result<Self> {
         Ok(Self {
             user: UserSide::new(workspace.clone(), buffers),
-            upper: Upper::new(session_folder.join("upper")),
+            upper: Upper::of(session_folder),
             base: Base::open(session_folder.join("base"))?,
         })
+    }
+
+    /// What looking at both sides needs: the session's own folder, and to read the workspace.
+    pub fn reach(workspace: &WorkspaceRoot, session_folder: &Path) -> Reach {
+        Reach { writes: vec![session_folder.to_owned()], reads: vec![workspace.as_host().to_owned()] }
     }
 
     /// What the agent has at a path, where that is not what the workspace has.

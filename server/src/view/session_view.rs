@@ -10,6 +10,7 @@ use super::watch::{Changed, Subscription, WorkspaceWatches};
 use crate::limits::{STALE_CALL_MAX_BYTES, WATCH_START_MAX_MS};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::sandbox::{Sandbox, SandboxError, SandboxSlot};
+use crate::storage::confined::{Reach, Worker};
 use airlock_guest::{Answer, Call, Expected, Link, LinkError};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -34,6 +35,10 @@ struct Kept {
     /// Held while the view is brought up to date or reviewed, and never by two.
     turn: tokio::sync::Mutex<()>,
     sides: Arc<Mutex<Sides>>,
+    /// Works on what the agent arranged; of the user's files it can only read.
+    looks: Worker,
+    /// Writes the user's files.
+    writes: Worker,
     changed: Arc<Subscription>,
     /// `None`: nothing was shown yet, and nothing has run.
     shown: Mutex<Option<ShownStates>>,
@@ -160,8 +165,11 @@ impl Kept {
         folder: &Path,
     ) -> io::Result<Self> {
         let bell = folder.parent().unwrap_or(folder);
+        let (root, own) = (workspace.as_host().to_owned(), folder.to_owned());
         Ok(Self {
             turn: tokio::sync::Mutex::default(),
+            looks: Worker::new(Sides::reach(workspace, folder)),
+            writes: Worker::new(Reach { writes: vec![root, own], reads: Vec::new() }),
             changed: Arc::new(watches.subscribe(workspace, bell)?),
             sides: Arc::new(Mutex::new(Sides::open(workspace, buffers, folder)?)),
             shown: Mutex::default(),
@@ -170,14 +178,17 @@ impl Kept {
 }
 
 impl HeldView<'_> {
-    /// Work on the sides, which is work on the disk, away from the threads that serve everybody.
+    /// Work on the sides, which is work on the disk, away from the threads that serve everybody. It can't write the user's
+    /// files.
     pub async fn sides<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
         let sides = Arc::clone(&self.kept.sides);
-        let work = move || work(&mut lock(&sides));
-        match tokio::task::spawn_blocking(work).await {
-            Ok(done) => done,
-            Err(error) => std::panic::resume_unwind(error.into_panic()),
-        }
+        self.kept.looks.run(move || work(&mut lock(&sides))).await
+    }
+
+    /// Work that writes the user's files.
+    pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
+        let sides = Arc::clone(&self.kept.sides);
+        self.kept.writes.run(move || work(&mut lock(&sides))).await
     }
 
     /// This is what the user is shown of the agent's view.

@@ -6,24 +6,22 @@
 use super::entry::{Content, Entry, FileEntry};
 use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
 use crate::paths::WorkspacePath;
-use crate::storage;
+use crate::storage::AgentTree;
 use crate::storage::beneath::{Folder, Kind, Node};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::SystemTime;
 
 /// The marks of an opaque folder: as root, and as an ordinary user.
-const OPAQUE: [&str; 2] = ["trusted.overlay.opaque", "user.overlay.opaque"];
-/// What its owner must be allowed to do with the folder.
-const OWNERS: u32 = 0o700;
+const OPAQUE: [&CStr; 2] = [c"trusted.overlay.opaque", c"user.overlay.opaque"];
 /// Names in one folder that are looked at.
 const NAMES_MAX: usize = 1 << 20;
 
 /// A session's upper folder. It need not be there yet: then nothing was changed.
 #[derive(Clone, Debug)]
-pub struct Upper(PathBuf);
+pub struct Upper(AgentTree);
 
 /// What the upper folder says of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,9 +98,9 @@ impl Mentions {
 }
 
 impl Upper {
-    /// The upper folder at this place.
-    pub fn new(folder: PathBuf) -> Self {
-        Self(folder)
+    /// The upper folder of the session whose folder this is.
+    pub fn of(session_folder: &Path) -> Self {
+        Self(AgentTree::new(session_folder, "upper"))
     }
 
     /// The size of the file that it has at a path, if that is one. Nothing is read.
@@ -178,8 +176,8 @@ impl Upper {
 
     /// Opens a file of it.
     pub fn file(&self, path: &WorkspacePath) -> io::Result<File> {
-        match Folder::open(&self.0)?.node_at(path.as_path())? {
-            Node::File(file) => Ok(file),
+        match self.open()?.map(|folder| folder.node_at(path.as_path())).transpose()? {
+            Some(Node::File(file)) => Ok(file),
             _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file any more")),
         }
     }
@@ -187,8 +185,10 @@ impl Upper {
     /// Puts an entry into it. Only while nothing has it mounted.
     pub fn put(&self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
         let name = path.as_path().file_name().ok_or_else(|| io::Error::other("it has no name"))?;
-        storage::make_private_folder(&self.0)?;
-        let folder = Folder::open(&self.0)?.make_folders(path.as_path().parent().unwrap_or(Path::new("")))?;
+        self.0.make()?;
+        let gone = || io::Error::from(io::ErrorKind::NotFound);
+        let folder = self.open()?.ok_or_else(gone)?;
+        let folder = folder.make_folders(path.as_path().parent().unwrap_or(Path::new("")))?;
         if folder.facts(name)?.is_some_and(|facts| facts.kind == Kind::Folder && *entry != Entry::Folder) {
             self.forget(path)?;
         }
@@ -217,22 +217,7 @@ impl Upper {
     }
 
     fn open(&self) -> io::Result<Option<Folder>> {
-        match self.unlock().and_then(|()| Folder::open(&self.0)) {
-            Ok(folder) => Ok(Some(folder)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
-
-    /// The agent may close the folder itself, with all that is in it. Its permissions are no change to be reviewed.
-    fn unlock(&self) -> io::Result<()> {
-        let mut permissions = std::fs::symlink_metadata(&self.0)?.permissions();
-        let mode = permissions.mode();
-        if mode & OWNERS == OWNERS {
-            return Ok(());
-        }
-        permissions.set_mode(mode | OWNERS);
-        std::fs::set_permissions(&self.0, permissions)
+        self.0.open()
     }
 }
 

@@ -3,12 +3,13 @@
 //! A tree of any depth takes one handle and no recursion: a folder that isn't empty is moved up to the top first, so
 //! nothing is ever deeper than one level below it.
 
-use super::{Folder, Node};
-use rustix::fs::{AtFlags, Mode, OFlags, chmod, openat, renameat, unlinkat};
+use super::super::confined;
+use super::{Folder, Node, system};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsFd;
 
 /// Names that are read at once. What's left is read in the next round.
 const NAMES_AT_ONCE: usize = 1 << 12;
@@ -16,19 +17,35 @@ const NAMES_AT_ONCE: usize = 1 << 12;
 impl Folder {
     /// Removes whatever has this name, with everything in it. A missing name is no error.
     pub fn remove_tree(&self, name: &OsStr) -> io::Result<()> {
+        self.remove_tree_by(name, Self::clear)
+    }
+
+    /// The same, on a thread that can touch nothing but that tree.
+    pub(in crate::storage) fn remove_tree_confined(&self, name: &OsStr) -> io::Result<()> {
+        self.remove_tree_by(name, |top| confined::within(top.handle.as_fd(), || top.clear()))
+    }
+
+    fn remove_tree_by(&self, name: &OsStr, clear: impl FnOnce(&Self) -> io::Result<()>) -> io::Result<()> {
         if self.remove_simple(name)? {
             return Ok(());
         }
-        let Some(top) = self.opened_for_removal(name)? else { return self.remove_file(name) };
+        match self.with_rights(name)? {
+            Some(top) => clear(&top).and_then(|()| self.remove_empty_folder(name)),
+            None => self.remove_file(name),
+        }
+    }
+
+    /// Removes everything in this folder.
+    fn clear(&self) -> io::Result<()> {
         let mut moved = 0;
         loop {
-            let names = top.first_names(NAMES_AT_ONCE)?;
+            let names = self.first_names(NAMES_AT_ONCE)?;
             if names.is_empty() {
-                return self.remove_empty_folder(name);
+                return Ok(());
             }
-            for inner in names {
-                if !top.remove_simple(&inner)? {
-                    top.flatten(&inner, &mut moved)?;
+            for name in names {
+                if !self.remove_simple(&name)? {
+                    self.flatten(&name, &mut moved)?;
                 }
             }
         }
@@ -36,13 +53,13 @@ impl Folder {
 
     /// Removes a file, a link or an empty folder; `false` for a folder that isn't empty.
     fn remove_simple(&self, name: &OsStr) -> io::Result<bool> {
-        match unlinkat(&self.0, name, AtFlags::empty()) {
+        match system::remove(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT | Errno::NOTDIR) => return Ok(true),
             // The kernel has two answers for a folder.
             Err(Errno::ISDIR | Errno::PERM) => {}
             Err(error) => return Err(error.into()),
         }
-        match unlinkat(&self.0, name, AtFlags::REMOVEDIR) {
+        match system::remove(&self.handle, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOENT) => Ok(true),
             Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(false),
             Err(error) => Err(error.into()),
@@ -51,7 +68,7 @@ impl Folder {
 
     /// Removes what's in one folder of this one, or moves it here.
     fn flatten(&self, name: &OsStr, moved: &mut u64) -> io::Result<()> {
-        let Some(inner) = self.opened_for_removal(name)? else { return Ok(()) };
+        let Some(inner) = self.with_rights(name)? else { return Ok(()) };
         loop {
             let names = inner.first_names(NAMES_AT_ONCE)?;
             if names.is_empty() {
@@ -62,9 +79,14 @@ impl Folder {
                     continue;
                 }
                 // Moving a folder needs the right to write to it.
-                drop(inner.opened_for_removal(&deeper)?);
+                drop(inner.with_rights(&deeper)?);
                 let to = self.free_name(moved)?;
-                renameat(&inner.0, &deeper, &self.0, &to)?;
+                match system::rename(&inner.handle, &deeper, &self.handle, &to, RenameFlags::NOREPLACE) {
+                    Ok(()) | Err(Errno::NOENT) => {}
+                    // Older kernels let a confined thread move nothing. What is deeper than handles go stays then.
+                    Err(Errno::XDEV) => inner.remove_tree(&deeper)?,
+                    Err(error) => return Err(error.into()),
+                }
             }
         }
     }
@@ -80,29 +102,22 @@ impl Folder {
         }
     }
 
-    /// Opens a folder with all rights of its owner, which somebody may have taken away. `None` when it's no folder.
-    fn opened_for_removal(&self, name: &OsStr) -> io::Result<Option<Self>> {
+    /// Opens a folder with all rights of its owner, which somebody may have taken away. `None` when it isn't a folder.
+    pub(in crate::storage) fn with_rights(&self, name: &OsStr) -> io::Result<Option<Self>> {
         const OWNERS: u32 = 0o700;
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = match openat(&self.0, name, flags, Mode::empty()) {
-            Ok(handle) => handle,
+        // A folder that is closed to us can be opened only as a place.
+        let place = match self.open_name(name, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()) {
+            Ok(place) => place,
             Err(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        give_rights(&handle, OWNERS)?;
+        let mode = system::facts_of(&place)?.st_mode & 0o7777;
+        if mode & OWNERS != OWNERS {
+            system::set_mode_of_path(place.as_fd(), Mode::from_raw_mode(mode | OWNERS))?;
+        }
         match self.node(name)? {
             Node::Folder(folder) => Ok(Some(folder)),
             _ => Ok(None),
         }
     }
-}
-
-/// Adds rights to a folder that can't be opened for want of them.
-fn give_rights(handle: &OwnedFd, rights: u32) -> io::Result<()> {
-    let mode = rustix::fs::fstat(handle)?.st_mode & 0o7777;
-    if mode & rights == rights {
-        return Ok(());
-    }
-    // The kernel's own name of this very handle: no name in the tree is looked up again.
-    Ok(chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), Mode::from_raw_mode(mode | rights))?)
 }

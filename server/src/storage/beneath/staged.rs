@@ -1,10 +1,7 @@
 //! Changing what is below a folder: whatever is put there is made under another name first and takes its own in one step.
 
-use super::{Folder, Node};
-use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, fchmod, fchown, fstat, mkdirat, mknodat, openat, renameat, symlinkat,
-    unlinkat,
-};
+use super::{Folder, Kind, Node, system};
+use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -42,19 +39,19 @@ impl Folder {
         write: impl FnOnce(&mut File) -> io::Result<()>,
     ) -> io::Result<Staged> {
         let mut staged = self.stage(name)?;
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(&self.0, &staged.temporary, flags, Mode::from_raw_mode(0o600))?;
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let made = self.open_name(&staged.temporary, flags, Mode::from_raw_mode(0o600))?;
         let file = staged.file.insert(File::from(made));
         write(file)?;
         self.own(&*file)?;
-        fchmod(&*file, Mode::from_raw_mode(mode))?;
+        system::set_mode(&*file, Mode::from_raw_mode(mode))?;
         Ok(staged)
     }
 
     /// The same for a symbolic link.
     pub fn stage_link(&self, name: &OsStr, target: &OsStr) -> io::Result<Staged> {
         let staged = self.stage(name)?;
-        symlinkat(target, &self.0, &staged.temporary)?;
+        system::make_link(target, &self.handle, &staged.temporary)?;
         Ok(staged)
     }
 
@@ -63,14 +60,14 @@ impl Folder {
         let number = MADE.fetch_add(1, Ordering::Relaxed);
         let temporary = OsString::from(format!(".airlock-{}-{number}.tmp", std::process::id()));
         // One of this name can only be what a process with our id left behind when it was killed.
-        let _ = unlinkat(&self.0, &temporary, AtFlags::empty());
+        let _ = system::remove(&self.handle, &temporary, AtFlags::empty());
         Ok(Staged { folder: self.again()?, temporary, name: name.to_owned(), file: None })
     }
 
     /// Removes a file or a link; one that is not there is no error. It comes back after a power cut, unless the folder is
     /// synced.
     pub fn remove_file(&self, name: &OsStr) -> io::Result<()> {
-        match unlinkat(&self.0, name, AtFlags::empty()) {
+        match system::remove(&self.handle, name, AtFlags::empty()) {
             Ok(()) | Err(Errno::NOENT) => Ok(()),
             Err(error) => Err(error.into()),
         }
@@ -80,7 +77,7 @@ impl Folder {
     pub fn set_mode(&self, name: &OsStr, mode: u32) -> io::Result<()> {
         match self.node(name)? {
             Node::File(file) => {
-                fchmod(&file, Mode::from_raw_mode(mode))?;
+                system::set_mode(&file, Mode::from_raw_mode(mode))?;
                 file.sync_all()
             }
             _ => Err(io::Error::new(io::ErrorKind::NotFound, "it is no file")),
@@ -89,12 +86,12 @@ impl Folder {
 
     /// Makes what stands in an overlay's upper layer for something that was deleted.
     pub fn make_whiteout(&self, name: &OsStr) -> io::Result<()> {
-        Ok(mknodat(&self.0, name, FileType::CharacterDevice, Mode::empty(), 0)?)
+        Ok(system::make_whiteout(&self.handle, name)?)
     }
 
     /// Removes a folder in which nothing is.
     pub fn remove_empty_folder(&self, name: &OsStr) -> io::Result<()> {
-        Ok(unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+        Ok(system::remove(&self.handle, name, AtFlags::REMOVEDIR)?)
     }
 
     /// Removes a folder in which there are only folders, down to this depth. A file in it is an error.
@@ -144,24 +141,38 @@ impl Folder {
         Ok(folder)
     }
 
+    /// Makes a folder that only the user can look into. An existing one stays; anything else of that name is an error.
+    pub(in crate::storage) fn make_private_folder(&self, name: &OsStr) -> io::Result<()> {
+        match system::make_folder(&self.handle, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) => Ok(()),
+            Err(Errno::EXIST) => match self.facts(name)?.map(|facts| facts.kind) {
+                Some(Kind::Folder) => Ok(()),
+                _ => Err(io::Error::new(
+                    io::ErrorKind::NotADirectory,
+                    format!("{} is not a folder: remove it", name.display()),
+                )),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+
     fn make_folder(&self, name: &OsStr) -> io::Result<Self> {
-        match mkdirat(&self.0, name, Mode::from_raw_mode(0o777)) {
+        match system::make_folder(&self.handle, name, Mode::from_raw_mode(0o777)) {
             Ok(()) | Err(Errno::EXIST) => {}
             Err(error) => return Err(error.into()),
         }
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let made = openat(&self.0, name, flags, Mode::empty())?;
+        let made = self.open_name(name, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
         self.own(&made)?;
-        Ok(Self(made))
+        Ok(self.inner(made))
     }
 
     /// As root, what we make belongs to whom this folder belongs to.
     fn own(&self, made: impl std::os::fd::AsFd) -> io::Result<()> {
         if rustix::process::geteuid().is_root() {
-            let folder = fstat(&self.0)?;
+            let folder = system::facts_of(&self.handle)?;
             let (user, group) =
                 (rustix::fs::Uid::from_raw(folder.st_uid), rustix::fs::Gid::from_raw(folder.st_gid));
-            fchown(made, Some(user), Some(group))?;
+            system::give(made, user, group)?;
         }
         Ok(())
     }
@@ -189,7 +200,8 @@ impl Staged {
 
     /// Gives it its name, whatever file or link had that. The folder that comes back is not synced yet.
     pub fn place(self) -> io::Result<Folder> {
-        renameat(&self.folder.0, &self.temporary, &self.folder.0, &self.name)?;
+        let here = &self.folder.handle;
+        system::rename(here, &self.temporary, here, &self.name, RenameFlags::empty())?;
         self.folder.again()
     }
 }
@@ -197,6 +209,6 @@ impl Staged {
 impl Drop for Staged {
     /// Once it has its name there is nothing of the other.
     fn drop(&mut self) {
-        let _ = unlinkat(&self.folder.0, &self.temporary, AtFlags::empty());
+        let _ = system::remove(&self.folder.handle, &self.temporary, AtFlags::empty());
     }
 }
