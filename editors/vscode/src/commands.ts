@@ -12,7 +12,7 @@ import { changeTree, type FileNode, firstFile, type FolderNode, type HunkNode } 
 import type { Changes } from "./review/changes";
 import { CHANGES_VIEW, type ChangesView } from "./review/changes-view";
 import { showDiff } from "./review/diff";
-import { acceptAll, decide, type HunkArgument, rejectAll } from "./review/verdicts";
+import { acceptAll, decide, type HunkArgument, rejectAll, type SettleArgument, settleHunk } from "./review/verdicts";
 import { setKey } from "./server/api-key";
 import type { Server } from "./server/server";
 
@@ -30,7 +30,7 @@ export interface Parts {
 type Run = (argument: never) => unknown;
 
 export function registerCommands(parts: Parts): vscode.Disposable {
-  const { context, server, conversation, chat, attachments, changes, store } = parts;
+  const { context, server, conversation, chat, attachments, changes, changesView, store } = parts;
   const reports = new Reports();
   const commands: Record<string, Run> = {
     "airlock.openChat": () => chat.focus(),
@@ -42,12 +42,13 @@ export function registerCommands(parts: Parts): vscode.Disposable {
     "airlock.stop": () => conversation.stop(),
     "airlock.askAboutSelection": () => askAboutSelection(chat, attachments),
     "airlock.review": () => review(parts),
-    "airlock.acceptAll": () => acceptAll(changes),
-    "airlock.rejectAll": () => rejectAll(changes),
-    "airlock.acceptChange": (node: FolderNode | FileNode | HunkNode) => decide(changes, "accept", node),
-    "airlock.rejectChange": (node: FolderNode | FileNode | HunkNode) => decide(changes, "reject", node),
+    "airlock.acceptAll": () => acceptAll(changes, changesView.shown),
+    "airlock.rejectAll": () => rejectAll(changes, changesView.shown),
+    "airlock.acceptChange": (node: FolderNode | FileNode | HunkNode | undefined) => decide(changes, "accept", node),
+    "airlock.rejectChange": (node: FolderNode | FileNode | HunkNode | undefined) => decide(changes, "reject", node),
     "airlock.acceptHunk": (hunk: HunkArgument) => decide(changes, "accept", hunk),
     "airlock.rejectHunk": (hunk: HunkArgument) => decide(changes, "reject", hunk),
+    "airlock.settleHunk": (settled: SettleArgument) => settleHunk(changes, settled),
     "airlock.showChange": (node: FileNode | HunkNode) => showDiff(changes, node.change, node.kind === "hunk" ? node.hunk : undefined),
     "airlock.showHunk": ({ path, hunkId }: HunkArgument) => {
       const change = changes.byPath(path);

@@ -31,6 +31,7 @@ class Uri {
   constructor(
     readonly scheme: string,
     readonly path: string,
+    readonly query = "",
   ) {}
 
   static joinPath(base: Uri, path: string): Uri {
@@ -40,6 +41,39 @@ class Uri {
   toString(): string {
     return `${this.scheme}://${this.path}`;
   }
+}
+
+class Range {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+class CodeLens {
+  constructor(
+    readonly range: Range,
+    readonly command: unknown,
+  ) {}
+}
+
+class TreeItem {
+  constructor(
+    readonly label: string,
+    readonly collapsibleState: number,
+  ) {}
+}
+
+class MarkdownString {
+  readonly appendText = () => this;
+  readonly appendMarkdown = () => this;
+  readonly appendCodeblock = () => this;
+}
+
+class ThemeIcon {
+  static readonly Folder = new ThemeIcon("folder");
+
+  constructor(readonly id: string) {}
 }
 
 const nothing = () => new Disposable(() => undefined);
@@ -55,7 +89,32 @@ const workspace = {
   onDidSaveTextDocument: nothing,
 };
 const withProgress = (_: unknown, work: () => Promise<unknown>) => work();
-const window = { showErrorMessage: show, showWarningMessage: show, showInformationMessage: show, setStatusBarMessage: show, withProgress };
+const treeView = { visible: true, onDidCollapseElement: nothing, onDidExpandElement: nothing, dispose: () => undefined };
+const window = {
+  showErrorMessage: show,
+  showWarningMessage: show,
+  showInformationMessage: show,
+  showQuickPick: show,
+  setStatusBarMessage: show,
+  createTreeView: () => treeView,
+  withProgress,
+};
+const commands = { executeCommand: show };
+const TreeItemCollapsibleState = { None: 0, Collapsed: 1, Expanded: 2 };
 const ProgressLocation = { Notification: 15 };
 
-export { Disposable, EventEmitter, ProgressLocation, Uri, window, workspace };
+export {
+  CodeLens,
+  commands,
+  Disposable,
+  EventEmitter,
+  MarkdownString,
+  ProgressLocation,
+  Range,
+  ThemeIcon,
+  TreeItem,
+  TreeItemCollapsibleState,
+  Uri,
+  window,
+  workspace,
+};

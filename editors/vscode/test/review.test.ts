@@ -8,7 +8,7 @@ function hunk(text: string): Hunk {
 }
 
 function change(path: string, hunks = [hunk("-old\n+new\n")]): Change {
-  return { path, kind: "modified", binary: false, protected: false, conflict: false, hunks };
+  return { path, digest: "d", kind: "modified", binary: false, protected: false, conflict: false, hunks };
 }
 
 function outline(nodes: ChangeNode[], indent = ""): string[] {
@@ -32,6 +32,8 @@ test("folders that only begin alike stay apart", () => {
 test("a hunk is named by its first telling line, and by its place", () => {
   const [file] = changeTree([change("a", [hunk("-gone\n"), hunk("-old\n+\n+  new()\n"), hunk("binary file")])]);
   expect(outline(file?.kind === "file" ? file.children : [])).toEqual(["- gone", "+ new()", "binary file"]);
+  const fought = { ...hunk("-mine\n+<<<<<<< ours\n+mine\n+=======\n+its\n+>>>>>>> theirs\n"), conflict: { theirs: "t", both: "b" } };
+  expect(outline(changeTree([change("a", [fought])]))).toEqual(["a", "  + its"]);
   expect(hunkPlace(hunk("+x"))).toBe("line 4, +2 −1");
   expect(hunkPlace({ ...hunk(""), oldStart: 0, newStart: 0 })).toBe("");
 });
@@ -47,7 +49,7 @@ test("a tree is drawn anew when something in it is another", () => {
   expect(sameTree(list, [{ ...change("a.txt"), hunks: [hunk("-old\n+new\n")] }, change("b.txt")])).toBe(true);
   const [first, second] = [{ ...change("a.txt"), proposed: "one" }, { ...change("a.txt"), proposed: "two" }];
   expect(sameTree([first], [second])).toBe(true);
-  const others: Partial<Change>[] = [{ path: "c.txt" }, { conflict: true }, { protected: true }, { kind: "deleted" }, { hunks: [] }, { proposed: "x" }];
+  const others: Partial<Change>[] = [{ path: "c.txt" }, { digest: "e" }, { conflict: true }, { protected: true }, { kind: "deleted" }, { hunks: [] }, { proposed: "x" }];
   for (const other of [...others, { hunks: [{ ...hunk("-old\n+new\n"), newStart: 9 }] }, { hunks: [hunk("-old\n+newer\n")] }]) {
     expect(sameTree([change("a.txt")], [{ ...change("a.txt"), ...other }])).toBe(false);
   }

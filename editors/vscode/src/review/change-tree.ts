@@ -42,6 +42,11 @@ export function sameTree(a: Change[], b: Change[]): boolean {
   return JSON.stringify(shown(a)) === JSON.stringify(shown(b));
 }
 
+/** All changes at a node and below it. */
+export function changesAt(node: ChangeNode): Change[] {
+  return node.kind === "folder" ? node.children.flatMap(changesAt) : [node.change];
+}
+
 /** The file that stands first in the tree. */
 export function firstFile(nodes: (FolderNode | FileNode)[]): FileNode | undefined {
   const [first] = nodes;
@@ -78,10 +83,11 @@ function fileNode(change: Change, name: string): FileNode {
   return { kind: "file", path: change.path, label: neutralName(name), change, children };
 }
 
-/** The hunk's first telling line. */
+/** The hunk's first telling line; of a conflict, the first one of the agent's. */
 function hunkLabel(hunk: Hunk): string {
   const lines = hunk.text.split("\n").filter((line) => line.slice(1).trim() !== "");
-  const line = lines.find((line) => line.startsWith("+")) ?? lines[0] ?? "empty lines";
+  const middle = hunk.conflict === undefined ? -1 : lines.findLastIndex((line) => /^\+=+$/.test(line));
+  const line = lines.slice(middle + 1).find((line) => line.startsWith("+")) ?? lines[0] ?? "empty lines";
   return neutral(line.replace(/^([+-])\s*/, "$1 ").trimEnd());
 }
 

@@ -4,19 +4,15 @@ import * as vscode from "vscode";
 import type { ChatStore } from "../conversation/chat-store";
 import { type Conversation, reason } from "../conversation/conversation";
 import type { Server } from "../server/server";
-import type { Change, ChangeList, Reviewed } from "../shared/protocol";
+import type { Change, ChangeList, Reviewed, Selection } from "../shared/protocol";
 
 /** While somebody types, not every letter is a reason to compare again. */
 const AFTER_TYPING_MS = 400;
 
-export interface Selection {
-  paths?: string[];
-  hunks?: string[];
-}
+const NOTHING: ChangeList = { digest: "", changes: [], ignored: 0, remarks: [] };
 
 export class Changes implements vscode.Disposable {
-  private list: Change[] = [];
-  private remarks: string[] = [];
+  private last = NOTHING;
   /** The conversation that the list is of. */
   private listed: string | undefined;
   private listing = 0;
@@ -45,27 +41,32 @@ export class Changes implements vscode.Disposable {
     ];
   }
 
+  /** The last list that came. What is on the screen may be an earlier one for a moment. */
+  get list(): ChangeList {
+    return this.last;
+  }
+
   get all(): Change[] {
-    return this.list;
+    return this.last.changes;
   }
 
   /** What cannot be reviewed, in words. */
   get whatIsLeftOut(): string[] {
-    return this.remarks;
+    return this.last.remarks;
   }
 
   get hunkCount(): number {
-    return this.list.reduce((sum, change) => sum + change.hunks.length, 0);
+    return this.all.reduce((sum, change) => sum + change.hunks.length, 0);
   }
 
   byPath(path: string): Change | undefined {
-    return this.list.find((change) => change.path === path);
+    return this.all.find((change) => change.path === path);
   }
 
   /** The change of a file of the workspace. */
   at(uri: vscode.Uri): Change | undefined {
-    if (uri.scheme !== "file" || this.list.length === 0) return undefined;
-    return this.list.find((change) => this.fileOf(change.path)?.path === uri.path);
+    if (uri.scheme !== "file" || this.all.length === 0) return undefined;
+    return this.all.find((change) => this.fileOf(change.path)?.path === uri.path);
   }
 
   /** The file that a change is about. */
@@ -78,9 +79,9 @@ export class Changes implements vscode.Disposable {
     clearTimeout(this.typing);
     const sessionId = this.conversation.sessionId;
     const listing = ++this.listing;
-    if (sessionId !== this.listed) this.take([], []);
+    if (sessionId !== this.listed) this.take(NOTHING);
     this.listed = sessionId;
-    let list: ChangeList = { changes: [], ignored: 0, remarks: [] };
+    let list = NOTHING;
     if (sessionId !== undefined) {
       try {
         list = await this.server.request<ChangeList>("airlock/changes/list", { sessionId });
@@ -92,7 +93,7 @@ export class Changes implements vscode.Disposable {
     }
     // A later answer may have come first.
     if (listing !== this.listing) return;
-    this.take(list.changes, list.remarks);
+    this.take(list);
     this.tellCount();
   }
 
@@ -110,16 +111,15 @@ export class Changes implements vscode.Disposable {
     this.changed.dispose();
   }
 
-  private take(list: Change[], remarks: string[]): void {
-    this.list = list;
-    this.remarks = remarks;
+  private take(list: ChangeList): void {
+    this.last = list;
     this.changed.fire();
   }
 
   /** Changes that waited when a conversation was reopened are told to nobody else. */
   private tellCount(): void {
     const { sessionId, changes } = this.store.chat;
-    const [count, files] = [this.hunkCount, this.list.length];
+    const [count, files] = [this.hunkCount, this.all.length];
     if (sessionId !== this.conversation.sessionId || (changes.count === count && changes.files === files)) return;
     this.store.tell({ type: "update", update: { kind: "changes", count, files }, at: Date.now() });
   }

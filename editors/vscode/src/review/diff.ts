@@ -56,6 +56,16 @@ export function isProposal(uri: vscode.Uri): boolean {
   return uri.scheme === SCHEME && uri.query === "proposed";
 }
 
+/** Whether a document of ours shows this change. A new text is there only when VS Code has taken it over. */
+export function shows(document: vscode.TextDocument, { proposed }: Change): boolean {
+  return asShown(document.getText()) === asShown(proposed ?? "");
+}
+
+/** VS Code has one kind of line end in a document, and no mark of its encoding. */
+function asShown(text: string): string {
+  return text.replace(/^\ufeff/, "").replace(/\r\n?/g, "\n");
+}
+
 /** The path in the workspace that one of our documents is about. */
 export function pathOf(uri: vscode.Uri): string {
   return uri.path.slice(1);

@@ -4,7 +4,9 @@ import * as vscode from "vscode";
 import { showsLensesInFiles } from "../settings";
 import type { Change, Hunk } from "../shared/protocol";
 import type { Changes } from "./changes";
-import { isProposal, pathOf } from "./diff";
+import { WAYS } from "./conflict";
+import { isProposal, pathOf, shows } from "./diff";
+import type { HunkArgument, SettleArgument } from "./verdicts";
 
 export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
   private readonly changed = new vscode.EventEmitter<void>();
@@ -18,7 +20,9 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
   provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
     if (isProposal(document.uri)) {
       const change = this.changes.byPath(pathOf(document.uri));
-      return change === undefined ? [] : change.hunks.flatMap((hunk) => inDiff(change, hunk, document));
+      // Accept would else stand above lines that it does not mean. VS Code asks again when the text has changed.
+      if (change === undefined || !shows(document, change)) return [];
+      return change.hunks.flatMap((hunk) => verdicts(change, hunk, lineOf(hunk.newStart, document)));
     }
     const change = showsLensesInFiles() ? this.changes.at(document.uri) : undefined;
     return change === undefined ? [] : change.hunks.flatMap((hunk) => inFile(change, hunk, document));
@@ -30,22 +34,23 @@ export class HunkLenses implements vscode.CodeLensProvider, vscode.Disposable {
   }
 }
 
-function inDiff(change: Change, hunk: Hunk, document: vscode.TextDocument): vscode.CodeLens[] {
-  const range = lineOf(hunk.newStart, document);
-  return [lens(range, "$(check) Accept", "airlock.acceptHunk", change, hunk), lens(range, "$(close) Reject", "airlock.rejectHunk", change, hunk)];
-}
 
 function inFile(change: Change, hunk: Hunk, document: vscode.TextDocument): vscode.CodeLens[] {
   const range = lineOf(hunk.oldStart, document);
-  return [
-    lens(range, `$(shield) Airlock: ${summary(hunk)}`, "airlock.showHunk", change, hunk),
-    lens(range, "$(check) Accept", "airlock.acceptHunk", change, hunk),
-    lens(range, "$(close) Reject", "airlock.rejectHunk", change, hunk),
-  ];
+  const title = `$(shield) Airlock: ${hunk.conflict === undefined ? summary(hunk) : "you and the agent changed this"}`;
+  return [lens(range, title, "airlock.showHunk", { path: change.path, hunkId: hunk.id }), ...verdicts(change, hunk, range)];
 }
 
-function lens(range: vscode.Range, title: string, command: string, change: Change, hunk: Hunk): vscode.CodeLens {
-  return new vscode.CodeLens(range, { title, command, arguments: [{ path: change.path, hunkId: hunk.id }] });
+function verdicts({ path }: Change, hunk: Hunk, range: vscode.Range): vscode.CodeLens[] {
+  if (hunk.conflict !== undefined) {
+    return WAYS.map(({ way, label }) => lens(range, label, "airlock.settleHunk", { path, hunk, way }));
+  }
+  const argument = { path, hunkId: hunk.id };
+  return [lens(range, "$(check) Accept", "airlock.acceptHunk", argument), lens(range, "$(close) Reject", "airlock.rejectHunk", argument)];
+}
+
+function lens(range: vscode.Range, title: string, command: string, argument: HunkArgument | SettleArgument): vscode.CodeLens {
+  return new vscode.CodeLens(range, { title, command, arguments: [argument] });
 }
 
 function lineOf(start: number, document: vscode.TextDocument): vscode.Range {

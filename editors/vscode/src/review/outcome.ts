@@ -12,7 +12,7 @@ export interface OutcomeWords {
   detail?: string;
 }
 
-const NOT_WHAT_IT_WAS = "That change is not what it was: look at it again.";
+export const NOT_WHAT_IT_WAS = "That change is not what it was: look at it again.";
 
 /** `hunks` are the ids that were named, all of them of the file at `path`. */
 export function outcomeWords(verdict: Verdict, { done, failed }: Reviewed, hunks: string[], path?: string): OutcomeWords {

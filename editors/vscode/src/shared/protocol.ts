@@ -50,10 +50,14 @@ export interface Hunk {
   newStart: number;
   newLines: number;
   text: string;
+  /** For lines that both sides changed: what to accept instead of `id`, which puts both sides between marks. */
+  conflict?: { theirs: string; both: string };
 }
 
 export interface Change {
   path: string;
+  /** Names all that is shown of it. */
+  digest: string;
   kind: "created" | "modified" | "deleted";
   binary: boolean;
   protected: boolean;
@@ -63,10 +67,15 @@ export interface Change {
 }
 
 export interface ChangeList {
+  /** Names all that is shown in it. */
+  digest: string;
   changes: Change[];
   ignored: number;
   remarks: string[];
 }
+
+/** What a verdict is about, with the digests of what its user saw. Ids of hunks name their content themselves. */
+export type Selection = { list: string } | { paths: string[]; shown: Record<string, string> } | { hunks: string[] };
 
 export interface Reviewed {
   done: string[];
