@@ -12,10 +12,14 @@ fn bash(id: &str, command: &str) -> Reply {
     Reply::calls(id, "bash", json!({"command": command}))
 }
 
-/// A call of the agent's, three times with the same result: then the user is asked.
-fn in_circles(claude: &ScriptedClaude, name: &str, command: &str) {
-    for round in 1..=3 {
-        claude.push(bash(&format!("toolu_{name}_{round}"), command));
+/// A call of the agent's, three times with the same result: then the user is asked. It begins when the gate is open.
+fn in_circles(claude: &ScriptedClaude, gate: &Gate, name: &str, command: &str) {
+    let call = |round: usize| format!("toolu_{name}_{round}");
+    let input = json!({"command": command});
+    let first = Reply::says(&format!("Let me see: {name}.")).gate(gate);
+    claude.push(first.tool_use(&call(1), "bash", input));
+    for round in 2..=3 {
+        claude.push(bash(&call(round), command));
     }
 }
 
@@ -49,13 +53,21 @@ async fn vs_code_holds_a_conversation_with_its_tools_questions_history_and_crash
     vscode.go_on().await;
 
     vscode.reached("stopped").await;
-    in_circles(&claude, "ls", "ls");
+    let gate = Gate::new();
+    in_circles(&claude, &gate, "ls", "ls");
+    vscode.go_on().await;
+    vscode.reached("the user is in a file").await;
+    gate.open();
     vscode.go_on().await;
 
     vscode.reached("denied").await;
     assert!(said_no(&claude), "the agent was let go on");
     let long: String = (1..=120).map(|line| format!("echo line {line}\n")).collect();
-    in_circles(&claude, "long", &format!("{long}echo the end of it"));
+    let gate = Gate::new();
+    in_circles(&claude, &gate, "long", &format!("{long}echo the end of it"));
+    vscode.go_on().await;
+    vscode.reached("the chat is out of sight").await;
+    gate.open();
     vscode.go_on().await;
 
     vscode.reached("denied by Escape").await;

@@ -131,30 +131,63 @@ async function stop(window) {
 }
 
 async function denial(window) {
-  const { chat, input } = window;
+  const { chat, input, lines, page } = window;
   await window.say("Look around");
+  await chat.getByText("Let me see: ls.").waitFor();
+  await window.openFile("test.sh");
+  await lines.click();
+  await page.keyboard.press("Control+End");
+  await reach("the user is in a file");
   const dialog = chat.getByRole("dialog");
   await dialog.getByText("made the same call 3 times").waitFor();
   const text = await dialog.locator(".detail").innerText();
   assert.match(text, /command: ls/);
   assert.doesNotMatch(text, /[{}"]/, "people read no JSON");
   assert.equal(await dialog.locator(".button:not(.secondary)").count(), 1, "one answer stands out");
+  // What the user types goes on into the file, from the first key to the last.
+  const stop = dialog.locator("button:enabled", { hasText: "Stop" });
+  await page.keyboard.type("all this ");
+  await stop.waitFor();
+  await page.keyboard.type("is typed ");
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Space");
+  await page.keyboard.type("into the file");
+  await lines.getByText("all this is typed").waitFor();
+  await lines.getByText("into the file").waitFor();
+  assert.equal(await dialog.isVisible(), true);
   await window.shot("question");
-  // The safe answer has the focus, and nothing behind the dialog can be used.
-  assert.equal(await dialog.getByRole("button", { name: "Stop" }).evaluate((button) => button === document.activeElement), true);
-  await dialog.getByRole("button", { name: "Stop" }).click();
+  await window.command("File: Revert File");
+  await window.tab("test.sh", ":not(.dirty)").waitFor();
+  await window.command("View: Close Editor");
+  await stop.click();
   await dialog.waitFor({ state: "detached" });
   await chat.getByRole("button", { name: "Send" }).waitFor();
   await reach("denied");
   assert.equal(await input.isEnabled(), true);
 }
 
-/** A padded question: all of it can be read, the end as well, and Escape is a no. */
+/** A padded question: all of it can be read, the end as well, and Escape in it is a no. */
 async function longDenial(window) {
-  const { chat } = window;
+  const { chat, input, page } = window;
   await window.say("Do the long one");
+  await chat.getByText("Let me see: long.").waitFor();
+  await page.keyboard.press("Control+B");
+  await window.changesHeader.waitFor({ state: "hidden" });
+  await reach("the chat is out of sight");
+  // It is told, and no other view has to go for it.
+  const told = page.locator(".notification-list-item", { hasText: "Airlock asks: The agent made the same call 3 times" });
+  await told.waitFor();
+  assert.equal(await window.changesHeader.isVisible(), false);
+  await window.shot("question-out-of-sight");
+  await told.getByRole("button", { name: "Show Question" }).click();
   const dialog = chat.getByRole("dialog");
   await dialog.getByText("made the same call 3 times").waitFor();
+  await dialog.locator("button:enabled", { hasText: "Stop" }).waitFor();
+  // The cursor is in the input, as after any other way into the chat.
+  await input.and(chat.locator(":focus")).waitFor();
+  await page.keyboard.type("and then ");
+  assert.equal(await input.inputValue(), "and then ");
+  await input.fill("");
   const detail = dialog.locator(".detail");
   await detail.evaluate((element) => element.scrollTo(0, element.scrollHeight));
   assert.match(await detail.innerText(), /echo the end of it/);

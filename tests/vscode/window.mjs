@@ -55,12 +55,13 @@ class Window {
     /** The chat's own page. */
     this.chat = page.frameLocator("iframe.webview.ready").frameLocator("#active-frame");
     this.input = this.chat.locator("textarea");
+    this.changesHeader = page.locator('.pane-header[aria-label^="Changes to Review"]');
     this.tree = page.locator('.pane:has(.pane-header[aria-label^="Changes to Review"]) .monaco-list');
   }
 
   async openChat() {
     // A second click would close it.
-    if (await this.page.locator('.pane-header[aria-label^="Changes to Review"]').isVisible()) return;
+    if (await this.changesHeader.isVisible()) return;
     await this.page.locator('.activitybar [aria-label^="Airlock"]').first().click();
     await this.page.mouse.move(640, 940);
   }

@@ -46,7 +46,7 @@ export function activate(context: vscode.ExtensionContext): void {
     findFiles: async (query) => (conversation.folder && mayRun() ? await findFiles(conversation.folder, query) : []),
     openFile: (path) => void openFile(conversation.folder, path),
   });
-  const questions = new Questions(store, () => void chat.focus());
+  const questions = new Questions(store, (title) => void chat.announce(title));
   running.ask = (request, token) => questions.ask(request, token);
   running.runCommand = codeActions(conversation, chat, attachments);
 

@@ -34,6 +34,10 @@ class Uri {
     readonly query = "",
   ) {}
 
+  static file(path: string): Uri {
+    return new Uri("file", path);
+  }
+
   static joinPath(base: Uri, path: string): Uri {
     return new Uri(base.scheme, `${base.path}/${path}`);
   }
@@ -87,6 +91,7 @@ const workspace = {
   getConfiguration: () => ({ get: (_: string, otherwise: unknown) => otherwise }),
   onDidChangeTextDocument: nothing,
   onDidSaveTextDocument: nothing,
+  onDidChangeConfiguration: nothing,
 };
 const withProgress = (_: unknown, work: () => Promise<unknown>) => work();
 const treeView = { visible: true, onDidCollapseElement: nothing, onDidExpandElement: nothing, dispose: () => undefined };

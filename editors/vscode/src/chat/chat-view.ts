@@ -3,11 +3,14 @@
 import * as vscode from "vscode";
 import type { ChatStore } from "../conversation/chat-store";
 import { chatSettings, onSettingsChange } from "../settings";
+import { neutralMessage, neutralName } from "../shared/neutral";
 import { type FromPage, PAGE_COMMANDS, type ToPage } from "../shared/messages";
 import type { Attachments } from "./attachments";
 import { page } from "./page";
 
 export const CHAT_VIEW = "airlock.chat";
+
+const SHOW = "Show Question";
 
 /** What the page's wishes mean. */
 export interface ChatActions {
@@ -60,6 +63,16 @@ export class ChatView implements vscode.WebviewViewProvider, vscode.Disposable {
   async focus(text?: string): Promise<void> {
     await vscode.commands.executeCommand(`${CHAT_VIEW}.focus`);
     this.post(text === undefined ? { type: "focus" } : { type: "focus", text }, true);
+  }
+
+  /**
+   * Tells of a question that has come. It takes neither the keyboard nor the place of another view, in which the user
+   * may be typing.
+   */
+  async announce(title: string): Promise<void> {
+    if (this.view?.visible === true) return;
+    const chosen = await vscode.window.showWarningMessage(neutralMessage(`Airlock asks: ${neutralName(title)}`), SHOW);
+    if (chosen === SHOW) await this.focus();
   }
 
   dispose(): void {

@@ -10,14 +10,14 @@ export class Questions {
 
   constructor(
     private readonly store: ChatStore,
-    private readonly show: () => void,
+    private readonly announce: (title: string) => void,
   ) {}
 
   ask({ title, detail, options }: PermissionRequest, token: vscode.CancellationToken): Promise<string | null> {
     this.made += 1;
     const id = `question-${this.made}`;
     this.store.tell({ type: "asked", question: { id, title, detail, options } });
-    this.show();
+    this.announce(title);
     return new Promise((resolve) => {
       const taken = token.onCancellationRequested(() => this.answer(id, null));
       this.waiting.set(id, (option) => {

@@ -25,9 +25,9 @@ export function App({ chat, settings, attachments }: Props) {
     <div class="app">
       <Header chat={chat} />
       <Transcript chat={chat} />
+      {question !== undefined && <PermissionDialog key={question.id} question={question} />}
       <ReviewBar changes={chat.changes} />
       <Composer chat={chat} settings={settings} attachments={attachments} />
-      {question !== undefined && <PermissionDialog key={question.id} question={question} />}
     </div>
   );
 }
