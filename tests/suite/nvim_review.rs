@@ -87,6 +87,143 @@ async fn one_hunk_is_accepted_and_undone_and_another_is_rejected() {
     claude.finish();
 }
 
+/// Presses these keys in the very moment in which a new list has come.
+async fn press_at_the_next_list(neovim: &Neovim, keys: &str) {
+    let code = format!(
+        "local set = vim.fn.setqflist\n\
+         vim.fn.setqflist = function(...) local result = set(...); vim.api.nvim_input({keys:?}); return result end"
+    );
+    neovim.lua(&code).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_cursor_stays_after_a_verdict_and_a_second_key_takes_nothing_that_was_not_under_it() {
+    let claude = ScriptedClaude::start().await;
+    let command =
+        "sed -i 's/line 3$/LINE 3/; s/line 10$/LINE 10/; s/line 17$/LINE 17/' a.txt; echo 'echo hi' > .envrc";
+    let neovim = after(&claude, command).await;
+    neovim.command("AirlockChanges").await;
+    neovim.wait_for("a.txt:17").await;
+    neovim.wait_for_lua("return vim.bo.buftype == 'quickfix'").await;
+    neovim.press("/a.txt:10<CR>").await;
+    neovim.wait_for("+LINE 10").await;
+    press_at_the_next_list(&neovim, "ga").await;
+    neovim.press("ga").await;
+    neovim.wait_for("has just come under the cursor").await;
+    neovim.wait_until_gone("a.txt:10").await;
+    assert_eq!(text_of(&neovim).await, numbered(1, 9) + "LINE 10\n" + &numbered(11, 20));
+    assert!(!neovim.home().workspace().join(".envrc").exists(), "nobody meant the first entry");
+    neovim.wait_for_lua("return vim.fn.getline('.'):find('a.txt:17', 1, true) == 1").await;
+    neovim.wait_for("+LINE 17").await;
+
+    // What goes above the cursor does not move another entry under it.
+    neovim.command("AirlockReject .envrc").await;
+    neovim.wait_until_gone(".envrc").await;
+    neovim.wait_for_lua("return vim.fn.getline('.'):find('a.txt:17', 1, true) == 1").await;
+    // Who has gone there means it.
+    neovim.press("kgr").await;
+    neovim.wait_until_gone("a.txt:3 ").await;
+    neovim.wait_for_lua("return vim.fn.getline('.'):find('a.txt:17', 1, true) == 1").await;
+    assert_eq!(text_of(&neovim).await, numbered(1, 9) + "LINE 10\n" + &numbered(11, 20));
+    neovim.quit().await;
+    claude.finish();
+}
+
+/// Every list that is asked for from now on is only asked for when Lua's `list_again()` is called.
+const LISTS_ARE_SLOW: &str = "local changes = require('airlock.changes')\n\
+    local fetch, held = changes.fetch, {}\n\
+    changes.fetch = function(...) table.insert(held, { ... }) end\n\
+    function list_again()\n\
+        changes.fetch = fetch\n\
+        for _, arguments in ipairs(held) do fetch(unpack(arguments)) end\n\
+    end";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_path_is_accepted_as_the_list_shows_it_and_not_as_the_agent_made_it_since() {
+    let claude = ScriptedClaude::start().await;
+    let neovim = after(&claude, "echo shown > new.txt; echo same > other.txt").await;
+    neovim.command("AirlockChanges").await;
+    neovim.wait_for("+shown").await;
+    neovim.lua(LISTS_ARE_SLOW).await;
+    claude.push(bash("toolu_2", "echo evil > new.txt")).push("Once more.");
+    neovim.command("Airlock").await;
+    say(&neovim, "again").await;
+    neovim.wait_for("Once more.").await;
+    assert!(neovim.screen().contains("+shown"), "{}", neovim.screen());
+    let made = |name: &str| std::fs::read_to_string(neovim.home().workspace().join(name)).ok();
+    neovim.command("AirlockAccept").await;
+    neovim.wait_for("new.txt was not accepted").await;
+    assert_eq!(made("new.txt"), None);
+    neovim.command("AirlockAccept new.txt other.txt").await;
+    neovim.wait_for("accepted: other.txt; new.txt was not accepted").await;
+    assert_eq!((made("new.txt"), made("other.txt")), (None, Some("same\n".to_owned())));
+    neovim.lua("list_again()").await;
+    neovim.wait_for("+evil").await;
+    neovim.command("AirlockAccept new.txt").await;
+    neovim.wait_for("accepted: new.txt").await;
+    assert_eq!(made("new.txt"), Some("evil\n".to_owned()), "it was shown, and it was the user's decision");
+    neovim.quit().await;
+    claude.finish();
+}
+
+/// Lines that the user and the agent both changed.
+async fn in_conflict(claude: &ScriptedClaude) -> Neovim {
+    let command =
+        "sed -i \"s/line 3$/the agent's 3/; s/line 10$/the agent's 10/; s/line 17$/the agent's 17/\" a.txt";
+    let neovim = after(claude, command).await;
+    neovim.command("exe bufwinnr('a.txt') 'wincmd w'").await;
+    neovim.press(":3s/line/my/<CR>:10s/line/my/<CR>").await;
+    neovim.wait_for_lua("return vim.fn.getbufline('a.txt', 10)[1] == 'my 10'").await;
+    neovim.command("AirlockChanges").await;
+    let screen = neovim.wait_for("a.txt:17  modified").await;
+    assert_eq!(screen.matches("CONFLICT").count(), 2, "only what is one: {screen}");
+    neovim.wait_for_lua("return vim.bo.buftype == 'quickfix'").await;
+    neovim
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_is_settled_as_a_whole() {
+    let claude = ScriptedClaude::start().await;
+    let neovim = in_conflict(&claude).await;
+    neovim.press("/a.txt:3 <CR>ga").await;
+    let screen = neovim.wait_for("you and the agent changed the same lines").await;
+    assert!(screen.contains("Keep both") && screen.contains("Edit by hand"), "{screen}");
+    neovim.keep_picture("conflict");
+    neovim.press("2<CR>").await;
+    neovim.wait_until_gone("a.txt:3 ").await;
+    let both = numbered(1, 2) + "my 3\nthe agent's 3\n" + &numbered(4, 9) + "my 10\n" + &numbered(11, 20);
+    assert_eq!(text_of(&neovim).await, both);
+    // The whole file: the conflict in it is asked about, the rest is accepted.
+    neovim.press("gggA").await;
+    neovim.wait_for("you and the agent changed the same lines").await;
+    neovim.press("3<CR>").await;
+    neovim.wait_until_gone("modified, ").await;
+    let kept = both.replace("line 17", "the agent's 17");
+    assert_eq!(text_of(&neovim).await, kept, "yours, and not half of a mark");
+    neovim.quit().await;
+    claude.finish();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_conflict_that_is_edited_by_hand_has_all_its_marks_and_no_choice_changes_nothing() {
+    let claude = ScriptedClaude::start().await;
+    let neovim = in_conflict(&claude).await;
+    let before = text_of(&neovim).await;
+    neovim.press("/a.txt:10<CR>ga").await;
+    neovim.wait_for("you and the agent changed the same lines").await;
+    neovim.press("<CR>").await;
+    neovim.wait_until_gone("Edit by hand").await;
+    assert_eq!(text_of(&neovim).await, before);
+    neovim.press("ga").await;
+    neovim.wait_for("Edit by hand").await;
+    neovim.press("4<CR>").await;
+    neovim.wait_for_lua("return #vim.fn.getbufline('a.txt', 1, '$') > 20").await;
+    let marked = before.replace("my 10\n", "<<<<<<< ours\nmy 10\n=======\nthe agent's 10\n>>>>>>> theirs\n");
+    assert_eq!(text_of(&neovim).await, marked);
+    neovim.quit().await;
+    claude.finish();
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_diff_shows_both_sides_and_takes_a_hunk() {
     let claude = ScriptedClaude::start().await;

@@ -3,6 +3,7 @@ local neutral = require("airlock.neutral")
 local options = require("airlock.options")
 local preview = require("airlock.preview")
 local tell = require("airlock.tell")
+local verdict = require("airlock.verdict")
 local workspaces = require("airlock.workspace")
 
 local M = {}
@@ -11,14 +12,28 @@ local TITLE = "Airlock: changes to review"
 --- How much of a hunk's first line stands in the list.
 local LABEL_MAX_BYTES = 200
 
---- The quickfix list that is ours, and what it was made from.
-local shown = { id = nil, workspace = nil, entries = {} }
+--- The quickfix list that is ours, and what it was made from. `unread` is a hunk that a list has put under the cursor.
+local shown = { id = nil, workspace = nil, entries = {}, unread = nil }
 
 --- What the server lists. `on_list(failure, changes)`.
 function M.fetch(session, on_list)
+  local number = (session.listings or 0) + 1
+  session.listings = number
   session.workspace:request("airlock/changes/list", { sessionId = session.id }, function(failure, result)
+    -- A later answer may have come first.
+    if not failure and number > (session.listed_by or 0) then
+      session.listed, session.listed_by = result, number
+    end
     on_list(failure, result)
   end)
+end
+
+--- The last list. One that is on its way is waited for.
+function M.last(session, on_list)
+  if session.listed and session.listed_by == session.listings then
+    return on_list(nil, session.listed)
+  end
+  M.fetch(session, on_list)
 end
 
 --- Counts what waits in a session that was loaded.
@@ -36,11 +51,10 @@ function M.count(session)
   end)
 end
 
---- The hunks of a file as they were shown: what came since is not decided with them.
-function M.ids(change)
-  return vim.tbl_map(function(hunk)
-    return hunk.id
-  end, change.hunks)
+--- The line that a hunk is known by; of a conflict, the first one of the agent's.
+local function first_line(hunk)
+  local theirs = hunk.conflict and hunk.text:match(".*\n%+=======\r?\n(.*)")
+  return neutral.line((theirs or hunk.text):match("^[^\n]*"):sub(1, LABEL_MAX_BYTES))
 end
 
 local function label(change, hunk)
@@ -48,14 +62,16 @@ local function label(change, hunk)
   if change.protected then
     table.insert(words, "PROTECTED")
   end
-  if change.conflict then
+  local is_of_hunks = vim.iter(change.hunks):any(function(other)
+    return other.conflict ~= nil
+  end)
+  if hunk.conflict or (change.conflict and not is_of_hunks) then
     table.insert(words, "CONFLICT")
   end
   if change.binary then
     words[2] = "binary"
   end
-  local first = neutral.line(hunk.text:match("^[^\n]*"):sub(1, LABEL_MAX_BYTES))
-  return table.concat(words, ", ") .. "  " .. first
+  return table.concat(words, ", ") .. "  " .. first_line(hunk)
 end
 
 --- What stands in the list: a hunk with its file.
@@ -90,10 +106,31 @@ function M.text(info)
   return lines
 end
 
+--- Where the cursor goes in a list that has become another: with its hunk; where that is gone, it stays in its line.
+--- Also whether that is the same hunk.
+local function line_of(was, line, all)
+  for index, data in ipairs(all) do
+    if was and data.path == was.path and data.hunk.id == was.hunk.id then
+      return index, true
+    end
+  end
+  return math.max(1, math.min(line, #all)), false
+end
+
+--- Puts the cursor of the list there, and leaves what is in sight in sight.
+local function put_cursor(line, topline)
+  local window = vim.fn.getqflist({ winid = 0 }).winid
+  if window == 0 then
+    return
+  end
+  vim.api.nvim_win_call(window, function()
+    vim.fn.winrestview({ lnum = line, col = 0, topline = topline })
+  end)
+end
+
 --- Fills the list; where it is ours already, in place.
 local function fill(workspace, result)
   local all = entries(result.changes)
-  shown.entries = all
   local what = {
     title = TITLE,
     items = items(workspace, all),
@@ -102,12 +139,24 @@ local function fill(workspace, result)
   }
   local current = vim.fn.getqflist({ id = 0, idx = 0, context = 0 })
   local replaces = shown.id == current.id and type(current.context) == "table" and current.context.airlock
+  local line, is_same, topline
   if replaces then
-    what.idx = math.max(1, math.min(current.idx, #what.items))
+    local window = vim.fn.getqflist({ winid = 0 }).winid
+    line = window ~= 0 and vim.api.nvim_win_get_cursor(window)[1] or current.idx
+    topline = window ~= 0 and vim.fn.getwininfo(window)[1].topline or nil
+    line, is_same = line_of(shown.entries[line], line, all)
+    what.idx = line
   end
+  shown.entries = all
   vim.fn.setqflist({}, replaces and "r" or " ", what)
   shown.id, shown.workspace = vim.fn.getqflist({ id = 0 }).id, workspace
   shown.result = result
+  if replaces then
+    put_cursor(line, topline)
+    if not is_same then
+      shown.unread = all[line] and verdict.unread(all[line].hunk)
+    end
+  end
 end
 
 --- Whether the quickfix list that is shown is ours.
@@ -120,54 +169,29 @@ local function entry()
   return shown.entries[vim.fn.line(".")]
 end
 
---- Accepts or rejects; `selection` has hunks or paths, or nothing for all.
-function M.decide(session, verb, selection, on_done)
-  local params = vim.tbl_extend("error", { sessionId = session.id }, selection)
-  session.workspace:request("airlock/changes/" .. verb, params, function(failure, result)
-    if failure then
-      tell.error(failure.message)
-    else
-      local done = verb == "accept" and "accepted" or "rejected"
-      local texts = {}
-      if #result.done > 0 then
-        table.insert(texts, ("%s: %s"):format(done, neutral.line(table.concat(result.done, ", "))))
-      end
-      for _, failed in ipairs(result.failed) do
-        local is_id = selection.hunks and vim.list_contains(selection.hunks, failed.path)
-        local what = is_id and "a change" or failed.path
-        table.insert(texts, neutral.line(("%s was not %s: %s"):format(what, done, failed.why)))
-      end
-      local say = #result.failed > 0 and tell.warning or tell.info
-      say(table.concat(texts, "; "))
-      -- What was not open was written to the disk.
-      vim.cmd.checktime()
-    end
-    M.refresh()
-    if on_done then
-      on_done(failure, result)
-    end
-  end)
+--- Whether the list is of this session, and the quickfix list of the moment.
+local function is_listed(session)
+  return shown.workspace == session.workspace and session.workspace.session == session and M.is_current()
 end
 
---- Lists the changes anew where they are shown.
-function M.refresh()
-  local workspace = shown.workspace
-  if not workspace or not workspace.session or not workspace.session.id or not M.is_current() then
-    return
-  end
-  M.fetch(workspace.session, function(failure, result)
-    if not failure and M.is_current() then
-      fill(workspace, result)
+--- The list of a session that is on the screen, in this tab.
+function M.on_screen(session)
+  return is_listed(session) and vim.fn.getqflist({ winid = 0 }).winid ~= 0 and shown.result or nil
+end
+
+--- Lists the changes anew, also where they are shown.
+function M.refresh(session)
+  M.fetch(session, function(failure, result)
+    if not failure and session.listed == result and is_listed(session) then
+      fill(session.workspace, result)
       M.preview()
     end
   end)
 end
 
---- The server says that their number changed.
+--- The server says that they are others.
 function M.told(session)
-  if shown.workspace == session.workspace then
-    M.refresh()
-  end
+  M.refresh(session)
   require("airlock.diff").told(session)
 end
 
@@ -199,17 +223,24 @@ local function map_keys(buf)
       map_key(key, what, run)
     end
   end
-  map("accept", "Accept this hunk", function(session, data)
-    M.decide(session, "accept", { hunks = { data.hunk.id } })
+  local function map_verdict(action, what, run)
+    map(action, what, function(session, data)
+      if not verdict.is_unread(shown.unread, data.hunk) then
+        run(session, data)
+      end
+    end)
+  end
+  map_verdict("accept", "Accept this hunk", function(session, data)
+    verdict.accept(session, data.path, { data.hunk })
   end)
-  map("reject", "Reject this hunk", function(session, data)
-    M.decide(session, "reject", { hunks = { data.hunk.id } })
+  map_verdict("reject", "Reject this hunk", function(session, data)
+    verdict.reject(session, { data.hunk })
   end)
-  map("accept_file", "Accept this file", function(session, data)
-    M.decide(session, "accept", { hunks = M.ids(data.change) })
+  map_verdict("accept_file", "Accept this file", function(session, data)
+    verdict.accept(session, data.path, data.change.hunks)
   end)
-  map("reject_file", "Reject this file", function(session, data)
-    M.decide(session, "reject", { hunks = M.ids(data.change) })
+  map_verdict("reject_file", "Reject this file", function(session, data)
+    verdict.reject(session, data.change.hunks)
   end)
   local function diff(session, data)
     require("airlock.diff").open(session, data.path, data.hunk)
@@ -231,7 +262,13 @@ local function show_list()
   vim.api.nvim_create_autocmd("CursorMoved", {
     group = vim.api.nvim_create_augroup("airlock.changes", {}),
     buffer = buf,
-    callback = M.preview,
+    callback = function()
+      local data = entry()
+      if not (data and shown.unread and shown.unread.id == data.hunk.id) then
+        shown.unread = nil
+      end
+      M.preview()
+    end,
   })
   M.preview()
 end
@@ -253,6 +290,7 @@ function M.open(workspace)
       return tell.info("nothing waits for review")
     end
     fill(workspace, result)
+    shown.unread = nil
     show_list()
   end)
 end

@@ -3,6 +3,7 @@ local ask = require("airlock.ask")
 local changes = require("airlock.changes")
 local chat = require("airlock.chat")
 local tell = require("airlock.tell")
+local verdict = require("airlock.verdict")
 local workspaces = require("airlock.workspace")
 
 local M = {}
@@ -31,7 +32,7 @@ local function decide(verb)
   return function(arguments)
     local open = session()
     if open then
-      changes.decide(open, verb, #arguments.fargs > 0 and { paths = arguments.fargs } or {})
+      verdict.paths(open, verb, arguments.fargs)
     end
   end
 end

@@ -3,6 +3,7 @@ local changes = require("airlock.changes")
 local neutral = require("airlock.neutral")
 local options = require("airlock.options")
 local tell = require("airlock.tell")
+local verdict = require("airlock.verdict")
 local window = require("airlock.window")
 
 local M = {}
@@ -36,6 +37,11 @@ local function hunk_at(change, line)
   return nearest and math.abs(nearest.newStart - line) <= 1 and nearest or nil
 end
 
+local function hunk_at_cursor(view)
+  local shown_in = vim.fn.bufwinid(view.buf)
+  return shown_in ~= -1 and view.change and hunk_at(view.change, vim.api.nvim_win_get_cursor(shown_in)[1])
+end
+
 local function set_lines(buf, text)
   local lines = vim.split(text:gsub("\n$", ""), "\n", { plain = true })
   vim.bo[buf].modifiable = true
@@ -49,6 +55,7 @@ local function refresh(view)
     if failure or not vim.api.nvim_buf_is_valid(view.buf) then
       return
     end
+    local before = hunk_at_cursor(view)
     view.change = find(result, view.path)
     if not view.change then
       if vim.api.nvim_tabpage_is_valid(view.tab) and #vim.api.nvim_list_tabpages() > 1 then
@@ -58,6 +65,10 @@ local function refresh(view)
     end
     set_lines(view.buf, view.change.proposed or "")
     vim.cmd.diffupdate()
+    local after = hunk_at_cursor(view)
+    if after and not (before and before.id == after.id) then
+      view.unread = verdict.unread(after)
+    end
   end)
 end
 
@@ -67,28 +78,38 @@ local function map_keys(view)
       vim.keymap.set("n", key, run, { buffer = view.buf, nowait = true, desc = what })
     end
   end
-  local function decide(verb)
-    return function()
-      local hunk = hunk_at(view.change, vim.fn.line("."))
+  local function map_verdict(action, what, run)
+    map(action, what, function()
+      if not verdict.is_unread(view.unread, hunk_at_cursor(view)) then
+        run(function()
+          refresh(view)
+        end)
+      end
+    end)
+  end
+  local function with_hunk(decide)
+    return function(on_done)
+      local hunk = hunk_at_cursor(view)
       if not hunk then
         return tell.info("there is no change at this line; ]c goes to the next one")
       end
-      changes.decide(view.session, verb, { hunks = { hunk.id } }, function()
-        refresh(view)
-      end)
+      decide({ hunk }, on_done)
     end
   end
-  local function decide_file(verb)
-    return function()
-      changes.decide(view.session, verb, { hunks = changes.ids(view.change) }, function()
-        refresh(view)
-      end)
-    end
+  local function accept(hunks, on_done)
+    verdict.accept(view.session, view.path, hunks, on_done)
   end
-  map("accept", "Accept the hunk at the cursor", decide("accept"))
-  map("reject", "Reject the hunk at the cursor", decide("reject"))
-  map("accept_file", "Accept the whole file", decide_file("accept"))
-  map("reject_file", "Reject the whole file", decide_file("reject"))
+  local function reject(hunks, on_done)
+    verdict.reject(view.session, hunks, on_done)
+  end
+  map_verdict("accept", "Accept the hunk at the cursor", with_hunk(accept))
+  map_verdict("reject", "Reject the hunk at the cursor", with_hunk(reject))
+  map_verdict("accept_file", "Accept the whole file", function(on_done)
+    accept(view.change.hunks, on_done)
+  end)
+  map_verdict("reject_file", "Reject the whole file", function(on_done)
+    reject(view.change.hunks, on_done)
+  end)
   vim.keymap.set("n", "q", vim.cmd.tabclose, { buffer = view.buf, nowait = true, desc = "Close the diff" })
 end
 
@@ -134,6 +155,17 @@ local function show(session, change, hunk)
   local line = hunk and hunk.newStart or (change.hunks[1] and change.hunks[1].newStart) or 1
   local last = vim.api.nvim_buf_line_count(buf)
   vim.api.nvim_win_set_cursor(beside, { math.max(1, math.min(line, last)), 0 })
+end
+
+--- What the diffs of a session show in this tab: digests by path.
+function M.on_screen(session)
+  local digests = {}
+  for buf, view in pairs(views) do
+    if view.session == session and view.change and vim.fn.bufwinid(buf) ~= -1 then
+      digests[view.path] = view.change.digest
+    end
+  end
+  return digests
 end
 
 --- What waits in a session is other than it was.
