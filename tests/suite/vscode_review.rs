@@ -30,6 +30,7 @@ async fn vs_code_reviews_hunk_by_hunk_with_undo_and_asks_about_problems() {
     let claude = ScriptedClaude::start().await;
     let home = Home::new();
     home.write("src/greet.js", GREET);
+    home.write("lines.txt", "one\ntwo\nthree\n");
     home.write("settings.json", "{\n  \"warm\": true\n  \"loud\": false\n}\n");
     let on_disk = |path: &str| std::fs::read_to_string(home.workspace().join(path)).expect("a file");
     claude.push(Reply::calls("toolu_1", "bash", json!({"command": CHANGE}))).push("They are warmer now.");
@@ -81,6 +82,12 @@ async fn vs_code_reviews_hunk_by_hunk_with_undo_and_asks_about_problems() {
     vscode.go_on().await;
     vscode.reached("a folder is rejected").await;
     assert!(!home.workspace().join("guide/.envrc").exists());
+    let change = "sed -i \"s/two/the agent's two/\" lines.txt";
+    claude.push(Reply::calls("toolu_4", "bash", json!({"command": change}))).push("Done.");
+    vscode.go_on().await;
+
+    vscode.reached("a conflict is settled").await;
+    assert_eq!(on_disk("lines.txt"), "one\nmy two\nthe agent's two\nthree\n");
     vscode.go_on().await;
     vscode.finish().await;
     claude.finish();

@@ -19,6 +19,7 @@ await play(openWindow, async (window) => {
   await codeAction(window);
   await askAboutSelection(window);
   await folder(window);
+  await conflict(window);
   await doctor(window);
 });
 
@@ -174,6 +175,34 @@ async function folder(window) {
   await window.pressAt("guide", "Reject");
   await page.getByText("What the agent changes waits here").waitFor();
   await reach("a folder is rejected");
+}
+
+/** Both sides changed the same line: it is settled as a whole, and nothing of a mark is left. */
+async function conflict(window) {
+  const { chat, lines, page } = window;
+  await window.say("Change the second line");
+  await chat.locator(".review-bar", { hasText: "1 change in 1 file to review" }).waitFor();
+  await window.openFile("lines.txt");
+  await lines.click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText("one\nmy two\nthree\n");
+  await window.lenses("Keep yours").waitFor();
+  await window.lenses("Take the agent's").waitFor();
+  await window.lenses("Keep both").waitFor();
+  await window.lenses("Edit by hand").waitFor();
+  await window.row("lines.txt").first().getByText("you changed it too").waitFor();
+  await window.shot("conflict");
+  await window.pressAt("lines.txt", "Accept");
+  const ways = page.locator(".quick-input-list .monaco-list-row");
+  await ways.filter({ hasText: "Keep both" }).waitFor();
+  await window.shot("conflict-ways");
+  await ways.filter({ hasText: "Keep both" }).click();
+  await lines.getByText("the agent's two").waitFor();
+  await window.row("lines.txt").first().waitFor({ state: "detached" });
+  await window.tab("lines.txt").click();
+  await page.keyboard.press("Control+S");
+  await window.tab("lines.txt", ":not(.dirty)").waitFor();
+  await reach("a conflict is settled");
 }
 
 async function doctor(window) {
