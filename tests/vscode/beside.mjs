@@ -14,6 +14,7 @@ await play(openWindow, async (window) => {
   await reach("its change waits");
   await chat.getByRole("button", { name: "Accept All" }).click();
   await lines.getByText("LINE 3").waitFor();
+  await window.tab("notes.txt", ".dirty").waitFor();
   await window.tab("notes.txt").click();
   await page.keyboard.press("Control+S");
   await window.tab("notes.txt", ":not(.dirty)").waitFor();

@@ -88,11 +88,11 @@ test("all that is accepted is the list on the screen, not one that came since", 
   const { server, changes, becomes } = await reviewing(change("a.txt", "seen"));
   const view = new ChangesView(changes);
   view.getChildren();
-  expect(await verdict(server, () => acceptAll(changes, view.shown))).toMatchObject({ done: ["a.txt"], failed: [] });
+  expect(await verdict(server, async () => acceptAll(changes, await view.shown()))).toMatchObject({ done: ["a.txt"], failed: [] });
   await becomes(change("a.txt", "evil"));
-  expect(await verdict(server, () => acceptAll(changes, view.shown))).toMatchObject({ done: [], failed: [{}] });
+  expect(await verdict(server, async () => acceptAll(changes, await view.shown()))).toMatchObject({ done: [], failed: [{}] });
   view.getChildren();
-  expect(await verdict(server, () => acceptAll(changes, view.shown))).toMatchObject({ done: ["a.txt"], failed: [] });
+  expect(await verdict(server, async () => acceptAll(changes, await view.shown()))).toMatchObject({ done: ["a.txt"], failed: [] });
 });
 
 test("a tree that is out of sight shows nothing, so all is the last list", async () => {
@@ -101,7 +101,16 @@ test("a tree that is out of sight shows nothing, so all is the last list", async
   view.getChildren();
   vi.spyOn(view.tree, "visible", "get").mockReturnValue(false);
   await becomes(change("a.txt", "other"));
-  expect(await verdict(server, () => acceptAll(changes, view.shown))).toMatchObject({ done: ["a.txt"] });
+  expect(await verdict(server, async () => acceptAll(changes, await view.shown()))).toMatchObject({ done: ["a.txt"] });
+});
+
+test("all can be accepted as soon as it is counted, and before it is drawn", async () => {
+  const { server, changes, show } = await reviewing();
+  const view = new ChangesView(changes);
+  view.getChildren();
+  show(change("a.txt", "first"));
+  server.tell("new", { kind: "changes", count: 1, files: 1 });
+  expect(await verdict(server, async () => acceptAll(changes, await view.shown()))).toMatchObject({ done: ["a.txt"], failed: [] });
 });
 
 test("what comes while the question is open is not rejected with the rest", async () => {
@@ -112,7 +121,7 @@ test("what comes while the question is open is not rejected with the rest", asyn
     await becomes(change("a.txt", "other"), change("b.txt", "seen too"), change("c.txt", "third"));
     return "Reject All" as never;
   });
-  const outcome = await verdict(server, () => rejectAll(changes, view.shown));
+  const outcome = await verdict(server, async () => rejectAll(changes, await view.shown()));
   expect(ask.mock.calls[0]?.[0]).toBe("Reject all changes in 2 files?");
   expect(outcome).toEqual({ done: ["b.txt"], failed: [expect.objectContaining({ path: "a.txt" })] });
 });

@@ -104,7 +104,7 @@ end
 function M.paths(session, verb, paths)
   local changes = require("airlock.changes")
   local on_screen = changes.on_screen(session)
-  if on_screen then
+  if on_screen and #on_screen.changes > 0 then
     return decide(session, verb, selection_of(session, paths, on_screen))
   end
   changes.last(session, function(failure, list)

@@ -31,9 +31,11 @@ export class ChangesView implements vscode.TreeDataProvider<ChangeNode>, vscode.
     ];
   }
 
-  /** The list that is on the screen; where the tree is out of sight, the last one, for then none is. */
-  get shown(): ChangeList {
-    return this.tree.visible ? this.drawn : this.changes.list;
+  /** The list that is on the screen. Where none is, because the tree is out of sight or still empty, the last one. */
+  async shown(): Promise<ChangeList> {
+    if (this.tree.visible && this.drawn.changes.length > 0) return this.drawn;
+    await this.changes.whenListed();
+    return this.changes.list;
   }
 
   getChildren(node?: ChangeNode): ChangeNode[] {

@@ -16,6 +16,7 @@ export class Changes implements vscode.Disposable {
   /** The conversation that the list is of. */
   private listed: string | undefined;
   private listing = 0;
+  private refreshing = Promise.resolve();
   private typing: NodeJS.Timeout | undefined;
   private readonly changed = new vscode.EventEmitter<void>();
   readonly onChange = this.changed.event;
@@ -75,7 +76,31 @@ export class Changes implements vscode.Disposable {
     return folder === undefined ? undefined : vscode.Uri.joinPath(folder.uri, path);
   }
 
-  async refresh(): Promise<void> {
+  refresh(): Promise<void> {
+    this.refreshing = this.fetch();
+    return this.refreshing;
+  }
+
+  /** Waits for a list that is on its way. */
+  whenListed(): Promise<void> {
+    return this.refreshing;
+  }
+
+  async accept(selection: Selection): Promise<Reviewed> {
+    return await this.decide("accept", selection);
+  }
+
+  async reject(selection: Selection): Promise<Reviewed> {
+    return await this.decide("reject", selection);
+  }
+
+  dispose(): void {
+    clearTimeout(this.typing);
+    vscode.Disposable.from(...this.subscriptions).dispose();
+    this.changed.dispose();
+  }
+
+  private async fetch(): Promise<void> {
     clearTimeout(this.typing);
     const sessionId = this.conversation.sessionId;
     const listing = ++this.listing;
@@ -95,20 +120,6 @@ export class Changes implements vscode.Disposable {
     if (listing !== this.listing) return;
     this.take(list);
     this.tellCount();
-  }
-
-  async accept(selection: Selection): Promise<Reviewed> {
-    return await this.decide("accept", selection);
-  }
-
-  async reject(selection: Selection): Promise<Reviewed> {
-    return await this.decide("reject", selection);
-  }
-
-  dispose(): void {
-    clearTimeout(this.typing);
-    vscode.Disposable.from(...this.subscriptions).dispose();
-    this.changed.dispose();
   }
 
   private take(list: ChangeList): void {
