@@ -28,7 +28,7 @@ function M.fetch(session, on_list)
   end)
 end
 
---- The last list. One that is on its way is waited for.
+--- The last list; where another one is on its way, the changes are listed now.
 function M.last(session, on_list)
   if session.listed and session.listed_by == session.listings then
     return on_list(nil, session.listed)
