@@ -70,6 +70,21 @@ async fn what_changes_after_it_was_shown_is_not_accepted_unseen() {
         (read(&home.workspace().join("a.txt")), home.workspace().join("new.txt").exists()),
         ("old\n".to_owned(), false)
     );
+    // Nor where another reader has listed it meanwhile.
+    let session = json!({"sessionId": bench.session});
+    bench.editor.expect("airlock/changes/list", session).await;
+    for selection in [json!({}), json!({"paths": ["a.txt"]})] {
+        for verb in ["accept", "reject"] {
+            let outcome = bench.review(verb, selection.clone()).await;
+            assert_eq!(outcome["done"], json!([]), "{verb} {selection}: {outcome}");
+        }
+    }
+    // Nor for a client that doesn't say what it displays.
+    for verb in ["accept", "reject"] {
+        let nothing = json!({"sessionId": bench.session, "paths": ["a.txt"]});
+        let outcome = bench.editor.expect(&format!("airlock/changes/{verb}"), nothing).await;
+        assert_eq!(outcome["done"], json!([]), "{outcome}");
+    }
     // Who has looked may have it, if that is what they want.
     bench.changes().await;
     let outcome = bench.review("accept", json!({"paths": ["a.txt"]})).await;
@@ -128,6 +143,7 @@ async fn verdicts_of_the_users_own_need_no_second_look() {
     let hunks = bench.changes().await[0]["hunks"].clone();
     let outcome = bench.review("accept", json!({"hunks": [hunks[1]["id"]]})).await;
     assert_eq!(outcome["done"], json!(["a.txt"]), "{outcome}");
+    bench.changes().await;
     let outcome = bench.review("accept", json!({"paths": ["a.txt"]})).await;
     assert_eq!(outcome["done"], json!(["a.txt"]), "{outcome}");
     let text = bench.on_disk("a.txt");

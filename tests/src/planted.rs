@@ -90,6 +90,7 @@ pub async fn attack(
         }
         Trigger::Reject => {
             end_guests();
+            bench.editor.turn(&bench.session, "/changes").await;
             bench.editor.turn(&bench.session, "/reject d/own").await;
         }
         Trigger::Undo => {

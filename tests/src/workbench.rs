@@ -3,7 +3,7 @@
 use crate::editor::{Editor, EditorOptions, Home};
 use crate::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// A session in an editor of its own.
 pub struct Workbench {
@@ -14,6 +14,8 @@ pub struct Workbench {
     /// Its id.
     pub session: String,
     calls: Cell<u32>,
+    /// What was listed last, as verdicts carry it.
+    displayed: RefCell<Option<Value>>,
 }
 
 impl Workbench {
@@ -28,7 +30,7 @@ impl Workbench {
         let editor = Editor::ready(change(EditorOptions::new(&claude).with_sandbox())).await;
         editor.ignore("$/progress");
         let session = editor.new_session().await;
-        Self { claude, editor, session, calls: Cell::new(0) }
+        Self { claude, editor, session, calls: Cell::new(0), displayed: RefCell::default() }
     }
 
     /// Goes on with a session that was kept, in an editor of its own.
@@ -38,7 +40,8 @@ impl Workbench {
         editor.ignore("$/progress");
         editor.expect("airlock/session/load", json!({"sessionId": session})).await;
         // The ids of earlier calls are in its history already.
-        Self { claude, editor, session: session.to_owned(), calls: Cell::new(1000) }
+        let (calls, displayed) = (Cell::new(1000), RefCell::default());
+        Self { claude, editor, session: session.to_owned(), calls, displayed }
     }
 
     /// Has the agent make a call, and gives what it got back.
@@ -81,13 +84,25 @@ impl Workbench {
     /// What waits for review.
     pub async fn changes(&self) -> Vec<Value> {
         let list = self.editor.expect("airlock/changes/list", json!({"sessionId": self.session})).await;
+        *self.displayed.borrow_mut() = Some(displayed(&list));
         list["changes"].as_array().expect("changes").clone()
     }
 
-    /// Accepts or rejects.
+    /// A selection with what was listed last, as a client sends it that displays that.
+    pub async fn selection(&self, mut selection: Value) -> Value {
+        if self.displayed.borrow().is_none() {
+            self.changes().await;
+        }
+        let displayed = self.displayed.borrow().clone().expect("a list");
+        let part = if selection == json!({}) { "list" } else { "shown" };
+        selection[part] = displayed[part].clone();
+        selection["sessionId"] = json!(self.session);
+        selection
+    }
+
+    /// Accepts or rejects, as somebody who was shown what was listed last.
     pub async fn review(&self, verb: &str, selection: Value) -> Value {
-        let mut params = selection;
-        params["sessionId"] = json!(self.session);
+        let params = self.selection(selection).await;
         let pending = self.editor.start_request(&format!("airlock/changes/{verb}"), params);
         let outcome = self.editor.response(pending).await.expect("an outcome");
         // How much is left is told when it changed, before the answer.
@@ -107,4 +122,12 @@ impl Workbench {
         self.editor.shutdown().await;
         self.claude.finish();
     }
+}
+
+/// What a verdict about this list carries.
+pub fn displayed(list: &Value) -> Value {
+    let changes = list["changes"].as_array().expect("changes").iter();
+    let digest =
+        |change: &Value| (change["path"].as_str().expect("a path").to_owned(), change["digest"].clone());
+    json!({"list": list["digest"], "shown": changes.map(digest).collect::<serde_json::Map<_, _>>()})
 }

@@ -64,7 +64,9 @@ async fn a_person_may_leave_the_change_out() {
     let terminal = Terminal::start_program(&demo_words(), &std::env::temp_dir());
     terminal.wait_for_prompt_after("session:").await;
     terminal.send("/reject");
-    terminal.wait_for_prompt_after("/reject").await;
+    terminal.wait_for_prompt_after("Nothing is done yet").await;
+    terminal.send("/reject");
+    terminal.wait_for_prompt_after("Rejected").await;
     terminal.send("/quit");
     assert_eq!(terminal.wait_for_end().await, 0, "{}", terminal.everything());
     let said = terminal.everything();

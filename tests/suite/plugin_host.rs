@@ -50,7 +50,7 @@ async fn it_sees_files_as_the_agent_does_and_proposes_what_is_to_be_reviewed() {
     let paths: Vec<&str> =
         listed["changes"].as_array().unwrap().iter().map(|change| change["path"].as_str().unwrap()).collect();
     assert_eq!(paths, ["new/c.md", "src/b.txt"]);
-    let params = json!({"sessionId": bench.session, "paths": ["new/c.md"]});
+    let params = bench.selection(json!({"paths": ["new/c.md"]})).await;
     bench.editor.expect("airlock/changes/accept", params).await;
     assert_eq!(std::fs::read_to_string(home.workspace().join("new/c.md")).unwrap(), "# new\n");
     for path in ["../x", "/etc/passwd", "~/.ssh/id_rsa", "a\0b"] {

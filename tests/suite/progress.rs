@@ -177,6 +177,7 @@ async fn an_accept_that_takes_long_says_how_far_it_is() {
     let (session, uri) = (editor.new_session().await, home.file_uri("a.txt"));
     editor.open(&uri, "one\n");
     assert_eq!(stop_reason(&editor.turn(&session, "go").await), "end_turn");
+    editor.turn(&session, "/changes").await;
     editor.prompt(&session, "/accept").await;
     let request = editor.next_server_request("workspace/applyEdit").await;
     report(&editor, "0 of 1 files are accepted").await;

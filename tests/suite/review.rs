@@ -146,7 +146,7 @@ async fn an_open_document_keeps_the_users_unsaved_text_and_one_undo_takes_the_hu
     let unsaved = numbered(1, 8) + "unsaved\nline 10\n";
     bench.editor.change(&uri, 2, json!([{"text": unsaved}]));
 
-    let accept = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": bench.session}));
+    let accept = bench.editor.start_request("airlock/changes/accept", bench.selection(json!({})).await);
     let text = make_edit(&bench, &unsaved, 2).await;
     let outcome = bench.editor.response(accept).await.unwrap();
     assert_eq!(outcome, json!({"done": ["a.txt"], "failed": []}));
@@ -167,7 +167,7 @@ async fn a_stale_version_is_a_conflict_and_nothing_is_overwritten() {
     let bench = Workbench::with(options).await;
     bench.editor.open(&home.file_uri("a.txt"), "one\ntwo\n");
     bench.bash("sed -i 's/two/agent/' a.txt").await;
-    let accept = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": bench.session}));
+    let accept = bench.editor.start_request("airlock/changes/accept", bench.selection(json!({})).await);
     let request = bench.editor.next_server_request("workspace/applyEdit").await;
     request.respond(json!({"applied": false, "failureReason": "the version is stale"}));
     let outcome = bench.editor.response(accept).await.unwrap();
@@ -212,6 +212,10 @@ async fn the_slash_commands_list_accept_and_reject() {
     assert_eq!(accepted, "- Accepted `a blank`");
     let accepted = said(bench.editor.turn(&bench.session, "/accept a.txt nothing.txt").await);
     assert!(accepted.contains("- Accepted `a.txt`") && accepted.contains("Not `nothing.txt`"), "{accepted}");
+    bench.bash("echo z > y.txt").await;
+    let listed = said(bench.editor.turn(&bench.session, "/reject").await);
+    assert!(listed.contains("- created `y.txt`") && listed.contains("send /reject again"), "{listed}");
+    assert!(bench.editor.home().workspace().join("a.txt").exists());
     let rejected = said(bench.editor.turn(&bench.session, "/reject").await);
     assert_eq!(rejected, "- Rejected `x.txt`\n- Rejected `y.txt`");
     assert!(!bench.editor.home().workspace().join("x.txt").exists());
@@ -284,7 +288,8 @@ async fn a_kill_while_a_hundred_files_are_accepted_leaves_each_old_or_new_and_th
                 Ok("new\n") => true,
                 torn => panic!("{number}: {torn:?}"),
             };
-        let _unanswered = bench.editor.start_request("airlock/changes/accept", json!({"sessionId": session}));
+        let _unanswered =
+            bench.editor.start_request("airlock/changes/accept", bench.selection(json!({})).await);
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
         while (0..100).filter(|number| is_new(*number)).count() < files_before_the_kill {
             assert!(std::time::Instant::now() < deadline, "it does not get on");

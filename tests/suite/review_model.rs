@@ -6,9 +6,9 @@
 use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
-use airlock::review::{self, Change, ChangeKind, Part, Selection, Steps};
+use airlock::review::{self, Change, ChangeKind, Displayed, Part, Selection, Steps};
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
-use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
+use airlock::view::{HeldView, NoEditor, SessionView, WorkspaceWatches};
 use airlock_guest::{Answer, Call, Exec, Said};
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
@@ -121,15 +121,23 @@ impl World {
         review::list(&self.view.hold().await.unwrap()).await.unwrap().changes
     }
 
-    async fn accept(&self, selection: &Selection) -> review::Outcome {
-        review::accept(&self.view.hold().await.unwrap(), &NoEditor, selection, &Steps::default())
-            .await
-            .unwrap()
+    async fn accept(&self, selection: Selection) -> review::Outcome {
+        let held = self.view.hold().await.unwrap();
+        let selection = shown(&held, selection).await;
+        review::accept(&held, &NoEditor, &selection, &Steps::default()).await.unwrap()
     }
 
-    async fn reject(&self, selection: &Selection) -> review::Outcome {
-        review::reject(&self.view.hold().await.unwrap(), selection, &Steps::default()).await.unwrap()
+    async fn reject(&self, selection: Selection) -> review::Outcome {
+        let held = self.view.hold().await.unwrap();
+        let selection = shown(&held, selection).await;
+        review::reject(&held, &selection, &Steps::default()).await.unwrap()
     }
+}
+
+/// As somebody selects it who sees all that waits.
+async fn shown(held: &HeldView<'_>, selection: Selection) -> Selection {
+    let listing = review::list(held).await.unwrap();
+    Selection { shown: Displayed::all_of(&listing), ..selection }
 }
 
 /// Both sides as they should be.
@@ -249,12 +257,12 @@ impl<'a> Case<'a> {
                 }
             }
             Step::AcceptAll => {
-                let outcome = self.world.accept(&self.only(None)).await;
+                let outcome = self.world.accept(self.only(None)).await;
                 assert_eq!(outcome.failed, vec![]);
                 self.model.user = self.model.agent.clone();
             }
             Step::RejectAll => {
-                let outcome = self.world.reject(&self.only(None)).await;
+                let outcome = self.world.reject(self.only(None)).await;
                 assert_eq!(outcome.failed, vec![]);
                 self.model.agent = self.model.user.clone();
             }
@@ -272,7 +280,7 @@ impl<'a> Case<'a> {
     fn only(&self, path: Option<&str>) -> Selection {
         let path = path.map_or_else(|| self.folder.clone(), |path| self.inner(path));
         let pending = !self.model.pending().is_empty();
-        Selection { paths: Some(if pending { vec![path] } else { vec![] }), hunks: None }
+        Selection { paths: Some(if pending { vec![path] } else { vec![] }), ..Selection::default() }
     }
 
     /// Accepts or rejects a path with all below it.
@@ -285,7 +293,7 @@ impl<'a> Case<'a> {
         }
         let selection = self.only(Some(path));
         let outcome =
-            if accept { self.world.accept(&selection).await } else { self.world.reject(&selection).await };
+            if accept { self.world.accept(selection).await } else { self.world.reject(selection).await };
         let Model { user, agent } = &mut self.model;
         let (from, to) = if accept { (&*agent, user) } else { (&*user, agent) };
         let (go, come): (Vec<&String>, Vec<&String>) =
@@ -311,9 +319,9 @@ impl<'a> Case<'a> {
             return;
         }
         let ids = chosen.iter().map(|(_, hunk)| hunk.id.clone()).collect();
-        let selection = Selection { paths: None, hunks: Some(ids) };
+        let selection = Selection { hunks: Some(ids), ..Selection::default() };
         let outcome =
-            if accept { self.world.accept(&selection).await } else { self.world.reject(&selection).await };
+            if accept { self.world.accept(selection).await } else { self.world.reject(selection).await };
         assert_eq!(outcome.failed, vec![]);
         let path = &change.path.as_str()[self.folder.len() + 1..];
         let (before, agents) = (self.model.user[path].clone(), self.model.agent[path].clone());

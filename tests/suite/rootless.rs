@@ -130,6 +130,7 @@ async fn an_ordinary_user_reviews_and_undoes_the_removal_of_a_folder() {
         bash(&editor, &claude, &session, "cat d/e/deep.txt; rm -r d").await.result.starts_with("as it was\n")
     );
     assert_eq!(paths().await, all[..3]);
+    editor.turn(&session, "/changes").await;
     editor.turn(&session, "/reject d/kept.txt").await;
     editor.turn(&session, "/accept").await;
     assert_eq!(paths().await, Vec::<String>::new());

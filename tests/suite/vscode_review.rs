@@ -107,7 +107,7 @@ async fn another_editor_in_the_same_folder(claude: &ScriptedClaude, home: &Home)
     let paths: Vec<_> =
         list["changes"].as_array().expect("changes").iter().map(|change| &change["path"]).collect();
     assert_eq!(paths, ["mine.txt"]);
-    editor.expect("airlock/changes/reject", json!({"sessionId": session})).await;
+    editor.expect("airlock/changes/reject", json!({"sessionId": session, "list": list["digest"]})).await;
     editor.updates_until(&session, "changes").await;
     editor.shutdown().await;
 }

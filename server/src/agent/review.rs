@@ -5,7 +5,7 @@ use super::history::{HistoryError, HistoryFolder};
 use super::session::Session;
 use super::update::{NoticeLevel, Update};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
-use crate::review::{self, Accepted, Checkpoints, Listing, Outcome, Selection, Steps, Untold};
+use crate::review::{self, Accepted, Checkpoints, Displayed, Listing, Outcome, Selection, Steps, Untold};
 use crate::sandbox::session_folder;
 use crate::view::HeldView;
 use std::io;
@@ -31,10 +31,20 @@ impl Agent {
 impl Session {
     /// What the agent changed and the user has neither accepted nor rejected.
     pub async fn changes(&self) -> Result<Listing, String> {
-        review::show(&self.held().await?).await.map_err(|error| error.to_string())
+        review::list(&self.held().await?).await.map_err(|error| error.to_string())
     }
 
-    /// Whether something waits for review, or cannot be told. Nothing counts as shown by that.
+    /// What the conversation showed the user of it last, for commands that name no digests.
+    pub fn displayed(&self) -> Displayed {
+        self.facts().displayed.clone()
+    }
+
+    /// The conversation shows the user this.
+    pub fn display(&self, listing: &Listing) {
+        self.facts().displayed = Displayed::all_of(listing);
+    }
+
+    /// Whether something waits for review, or cannot be told.
     pub async fn has_changes(&self) -> bool {
         let Some(held) = self.view.hold().await else { return false };
         review::list(&held).await.map_or(true, |listing| !listing.changes.is_empty())
@@ -96,7 +106,7 @@ impl Session {
     /// Tells how much waits for review, when that or what it is has changed since it was told.
     pub(super) async fn tell_changes(&self) {
         if let Some(held) = self.view.hold().await {
-            self.tell(review::show(&held).await);
+            self.tell(review::list(&held).await);
         }
     }
 
@@ -133,10 +143,7 @@ impl Session {
             names.join(", ")
         ));
         self.forget_told();
-        // What was not under review is as unseen as before.
-        if let Some(held) = self.view.hold().await {
-            self.tell(review::list(&held).await);
-        }
+        self.tell_changes().await;
     }
 
     fn keep_note(&self, sentence: &str) {

@@ -14,6 +14,7 @@ use super::replay;
 use super::turn_task::TurnTask;
 use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
 use crate::paths::WorkspaceRoot;
+use crate::review::Displayed;
 use crate::sandbox::{Plan, SandboxError, SandboxSlot, keeps_work, session_folder};
 use crate::view::SessionView;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,9 +43,10 @@ pub struct Session {
 }
 
 /// What front ends ask for while a turn holds the state.
-struct Facts {
+pub(super) struct Facts {
     /// The hunks that were told of last. `None`: they are told again.
     changes: Option<Vec<String>>,
+    pub(super) displayed: Displayed,
     commands: Vec<CommandInfo>,
     model: String,
 }
@@ -98,6 +100,7 @@ impl Session {
             turns: AtomicU64::new(0),
             facts: Mutex::new(Facts {
                 changes: Some(Vec::new()),
+                displayed: Displayed::default(),
                 commands: built_in::all_infos(&state.custom, &state.shelved.shelf),
                 model: state.model.clone(),
             }),
@@ -309,7 +312,7 @@ impl Session {
         self.facts().changes = None;
     }
 
-    fn facts(&self) -> MutexGuard<'_, Facts> {
+    pub(super) fn facts(&self) -> MutexGuard<'_, Facts> {
         self.facts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -60,7 +60,7 @@ impl PlainView {
                         show_document(&shared, &path, answer.trim()).await;
                     }
                     if files > 0 {
-                        plain_review::offer(shared, session, files).await;
+                        plain_review::offer(shared, session).await;
                     }
                 });
             }

@@ -18,8 +18,18 @@ const REVIEW: &str = "Review";
 const DISCARD: &str = "Discard";
 
 /// Offers what waits for review.
-pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usize) {
-    let what = if files == 1 { "one file".to_owned() } else { format!("{files} files") };
+pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>) {
+    let listing = match session.changes().await {
+        Ok(listing) => listing,
+        Err(why) => return shared.client.show_message(MessageType::ERROR, format!("Airlock: {why}")).await,
+    };
+    session.display(&listing);
+    let what = match listing.changes.len() {
+        0 => return,
+        1 => "one file".to_owned(),
+        files => format!("{files} files"),
+    };
+    drop(listing);
     let mut choices = vec![ACCEPT, REVIEW, DISCARD];
     let message = format!("Airlock changed {what}. Your own files are as they were.");
     loop {
@@ -30,11 +40,11 @@ pub(super) async fn offer(shared: Arc<Shared>, session: Arc<Session>, files: usi
         };
         match chosen {
             Some(title) if title == ACCEPT => {
-                let accepted = session.accept_changes(&Selection::default()).await;
+                let accepted = session.accept_changes(&Selection::all(session.displayed())).await;
                 return tell(&shared, "accepted", accepted).await;
             }
             Some(title) if title == DISCARD => {
-                let rejected = session.reject_changes(&Selection::default()).await;
+                let rejected = session.reject_changes(&Selection::all(session.displayed())).await;
                 return tell(&shared, "discarded", rejected).await;
             }
             Some(title) if title == REVIEW => {
@@ -75,6 +85,7 @@ async fn show_changes(shared: &Shared, session: &Session) {
         Ok(listing) => listing,
         Err(why) => return shared.client.show_message(MessageType::ERROR, format!("Airlock: {why}")).await,
     };
+    session.display(&listing);
     let mut text = String::new();
     for change in &listing.changes {
         // Writing to a string cannot fail.

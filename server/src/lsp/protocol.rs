@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::HashMap;
 use tower_lsp::ls_types::notification::Notification;
 use tower_lsp::ls_types::request::Request;
 use tower_lsp::ls_types::{Diagnostic, Range, Uri};
@@ -259,6 +260,19 @@ pub struct SelectChanges {
     /// Single hunks.
     #[serde(default)]
     pub hunks: Option<Vec<String>>,
+    /// What this client displays.
+    #[serde(flatten)]
+    pub shown: Shown,
+}
+
+/// What a client displays when its user accepts or rejects. Anything else is refused.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Shown {
+    /// The digest of the whole list.
+    pub list: Option<String>,
+    /// The digest of each change, by its path.
+    pub shown: HashMap<String, String>,
 }
 
 /// The argument of the commands `airlock.accept` and `airlock.reject`.
@@ -271,12 +285,17 @@ pub struct ReviewArgument {
     pub paths: Option<Vec<String>>,
     /// Single hunks.
     pub hunks: Option<Vec<String>>,
+    /// What this client displays. One that doesn't know the extension leaves it out: then it is what it was shown last.
+    #[serde(flatten)]
+    pub shown: Shown,
 }
 
 /// The answer to `airlock/changes/list`.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangeList {
+    /// Differs whenever one of the changes does.
+    pub digest: String,
     /// What waits for review, sorted by path.
     pub changes: Vec<Change>,
     /// Files that the agent made and git ignores; they are not listed.
@@ -291,6 +310,8 @@ pub struct ChangeList {
 pub struct Change {
     /// Its path in the workspace.
     pub path: String,
+    /// Differs whenever the change does.
+    pub digest: String,
     /// `created`, `modified` or `deleted`.
     pub kind: &'static str,
     /// It is no text.

@@ -119,6 +119,7 @@ pub(super) fn permission(session_id: &str, request: PermissionRequest) -> Permis
 /// What waits for review.
 pub(super) fn changes(listing: review::Listing) -> wire::ChangeList {
     wire::ChangeList {
+        digest: listing.digest(),
         changes: listing.changes.iter().map(change).collect(),
         ignored: listing.ignored,
         remarks: listing.remarks,
@@ -128,6 +129,7 @@ pub(super) fn changes(listing: review::Listing) -> wire::ChangeList {
 fn change(change: &review::Change) -> wire::Change {
     wire::Change {
         path: change.path.as_str().to_owned(),
+        digest: change.digest.clone(),
         kind: match change.kind {
             review::ChangeKind::Created => "created",
             review::ChangeKind::Modified => "modified",
@@ -149,6 +151,11 @@ fn hunk(hunk: &review::Hunk) -> wire::Hunk {
         _ => (0, 0, 0, 0),
     };
     wire::Hunk { id: hunk.id.clone(), old_start, old_lines, new_start, new_lines, text: hunk.text() }
+}
+
+/// What a client displays.
+pub(super) fn displayed(shown: wire::Shown) -> review::Displayed {
+    review::Displayed { list: shown.list, changes: shown.shown }
 }
 
 /// What came of accepting or rejecting.

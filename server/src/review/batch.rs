@@ -84,7 +84,6 @@ impl Batch {
 async fn move_view(view: &HeldView<'_>, change: &Change) -> io::Result<()> {
     if change.moves_the_view() {
         view.put(&change.path, &change.proposed).await?;
-        view.set_shown(&change.path, &change.proposed);
     }
     Ok(())
 }

@@ -25,6 +25,8 @@ pub struct Change {
     pub protected: bool,
     /// The user changed the same, and why that does not merge.
     pub conflict: Option<Conflict>,
+    /// Differs whenever the change does: another content, mode or kind of it, or that it is in conflict now.
+    pub digest: String,
     /// Its parts. There is at least one.
     pub hunks: Vec<Hunk>,
     /// What the user has.
@@ -122,6 +124,7 @@ impl Change {
             protected: protection(path) != Protection::None
                 || leads_astray(path, &proposed)
                 || runs_more(path, &user, &proposed),
+            digest: short(&Sha256::digest(format!("{seed}\0{:?}\0{conflict:?}", mode(&agent)))),
             conflict,
             hunks: hunks.into_iter().map(|part| Hunk { id: id(&seed, &part), part }).collect(),
             user,
@@ -208,6 +211,8 @@ fn signed(sign: char, lines: &[u8]) -> String {
 /// The agent's state with what the user changed since `base` in it, where that goes together.
 pub(super) fn rebased(base: &Agreed, user: &Entry, agent: &Entry) -> Entry {
     match base {
+        // The agent had changed nothing. Of a folder only what is in it tells.
+        Agreed::On(base) if base == agent && *agent != Entry::Folder => user.clone(),
         Agreed::On(base) if base != user => match merged(base, user, agent) {
             (merged, None) => merged,
             (_, Some(_)) => agent.clone(),
@@ -314,6 +319,13 @@ fn is_no_file(entry: &Entry) -> bool {
     matches!(entry, Entry::Missing | Entry::Folder)
 }
 
+fn mode(entry: &Entry) -> Option<u32> {
+    match entry {
+        Entry::File(file) => Some(file.mode),
+        _ => None,
+    }
+}
+
 fn is_link(entry: &Entry) -> bool {
     matches!(entry, Entry::Link(_))
 }
@@ -321,8 +333,8 @@ fn is_link(entry: &Entry) -> bool {
 /// What all parts of a change have in common: the path, and the state of the agent's file.
 fn seed(path: &WorkspacePath, agent: &Entry, kind: ChangeKind) -> String {
     let state = match agent {
-        Entry::File(file) => file.content.digest(),
-        Entry::Link(target) => target.to_string_lossy().into_owned(),
+        Entry::File(file) => format!("file {}", file.content.digest()),
+        Entry::Link(target) => format!("link {target:?}"),
         _ => String::new(),
     };
     format!("{path}\0{kind:?}\0{state}")
@@ -338,6 +350,9 @@ fn id(seed: &str, part: &Part) -> String {
         Part::Mode { to, .. } => format!("mode {to}"),
         Part::Whole(_) => "whole".to_owned(),
     };
-    let digest = Sha256::digest(format!("{seed}\0{place}"));
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+    short(&Sha256::digest(format!("{seed}\0{place}")))
+}
+
+fn short(digest: &[u8]) -> String {
+    digest.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }

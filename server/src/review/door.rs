@@ -14,9 +14,7 @@ use crate::neutral::neutral_line;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Kind;
 use crate::storage::confined;
-use crate::view::{
-    Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, ShownStates, Sides, Upper,
-};
+use crate::view::{Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,13 +54,6 @@ pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
     .await
 }
 
-/// The same, to be shown to the user: what is accepted later by its name must be what it is now.
-pub async fn show(view: &HeldView<'_>) -> io::Result<Listing> {
-    let listing = list(view).await?;
-    view.show(ShownStates::of(listing.changes.iter().map(|change| (&change.path, &change.agent))));
-    Ok(listing)
-}
-
 /// What waits for review in a session that is not open, whose folder this is.
 pub fn list_closed(workspace: &WorkspaceRoot, session_folder: &Path) -> io::Result<Listing> {
     let sides = Sides::open(workspace, Arc::new(NoEditor), session_folder)?;
@@ -77,7 +68,7 @@ pub async fn accept(
     steps: &Steps,
 ) -> io::Result<Outcome> {
     let listing = list(view).await?;
-    let (mut picked, mut outcome) = pick(listing.changes, selection, true);
+    let (mut picked, mut outcome) = pick(listing, selection, true);
     steps.begin(picked.len());
     // What goes makes room for what comes.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Deleted);
@@ -88,11 +79,7 @@ pub async fn accept(
         }
         let path = picked.change.path.clone();
         let accepted = picked.change.with(|hunk| picked.has(hunk));
-        let edited = match picked.is_as_shown(view) {
-            true => edit_document(view, editor, &picked.change, &accepted).await,
-            false => Err(io::Error::other("it was changed after it was shown to you: look at it again")),
-        };
-        match edited {
+        match edit_document(view, editor, &picked.change, &accepted).await {
             Ok(edited) => batch.add(picked.change, accepted, edited),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
@@ -113,7 +100,7 @@ pub async fn accept(
 /// Puts the agent's view back to what the user has.
 pub async fn reject(view: &HeldView<'_>, selection: &Selection, steps: &Steps) -> io::Result<Outcome> {
     let listing = list(view).await?;
-    let (mut picked, mut outcome) = pick(listing.changes, selection, false);
+    let (mut picked, mut outcome) = pick(listing, selection, false);
     steps.begin(picked.len());
     // What the agent made goes first, to make room for what it took away.
     picked.sort_by_key(|picked| picked.change.kind != ChangeKind::Created);
@@ -236,7 +223,6 @@ async fn reject_one(view: &HeldView<'_>, picked: &Picked) -> io::Result<()> {
     }
     // What is left of it is made from what the user has now.
     view.put(&change.path, &left).await?;
-    view.set_shown(&change.path, &left);
     let (path, user) = (change.path.clone(), change.user.clone());
     view.sides(move |sides| sides.agree(&path, &Agreed::On(user))).await
 }

@@ -8,6 +8,7 @@
 //! | where to look for changes, and for how long | `candidates`, `read_so_far` |
 //! | what is accepted only by itself, or never | `protected` |
 //! | listing, accepting, rejecting; of what; how far that has come | `door`; `selection`; `steps` |
+//! | what somebody was shown of it | `displayed` |
 //! | undoing turns | `checkpoints` |
 //! | what the agent is to be told of it | `untold` |
 //! | what was accepted and is not committed | `accepted` |
@@ -21,6 +22,7 @@ mod batch;
 mod candidates;
 mod change;
 mod checkpoints;
+mod displayed;
 mod door;
 mod hunks;
 mod merge;
@@ -35,7 +37,8 @@ mod user_files;
 pub use accepted::{Acceptance, Accepted};
 pub use change::{Change, ChangeKind, Conflict, Hunk, Part};
 pub use checkpoints::Checkpoints;
-pub use door::{Listing, Outcome, accept, count, list, list_closed, reject, show};
+pub use displayed::Displayed;
+pub use door::{Listing, Outcome, accept, count, list, list_closed, reject};
 pub use hunks::LineHunk;
 pub use selection::Selection;
 pub use steps::Steps;

@@ -1,10 +1,10 @@
 //! What the user means to accept or reject, and what of that cannot be.
 
 use super::change::{Change, Conflict, Hunk};
-use super::door::Outcome;
+use super::displayed::Displayed;
+use super::door::{Listing, Outcome};
 use super::protected::{Protection, protection};
 use crate::paths::WorkspacePath;
-use crate::view::HeldView;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
@@ -13,8 +13,25 @@ use std::path::PathBuf;
 pub struct Selection {
     /// Files or folders.
     pub paths: Option<Vec<String>>,
-    /// Ids of hunks.
+    /// Ids of hunks. Each tells what the hunk is.
     pub hunks: Option<Vec<String>>,
+    /// What whoever selects it was shown. Anything else is refused.
+    pub shown: Displayed,
+}
+
+impl Selection {
+    /// Everything that was shown.
+    pub fn all(shown: Displayed) -> Self {
+        Self { shown, ..Self::default() }
+    }
+
+    /// Whether all that it selects of this list was shown.
+    pub fn is_shown(&self, listing: &Listing) -> bool {
+        let names = Names::of(self, &listing.changes, &mut Outcome::default());
+        let mut selected = listing.changes.iter().filter(|change| names.names(change));
+        self.shown.is_of(listing)
+            || selected.all(|change| names.hunks_of(change).is_some() || self.shown.has(change))
+    }
 }
 
 /// A change, and which of its hunks.
@@ -28,32 +45,34 @@ impl Picked {
     pub(super) fn has(&self, hunk: &Hunk) -> bool {
         self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id))
     }
-
-    /// The name of a hunk tells its content; that of a path does not.
-    pub(super) fn is_as_shown(&self, view: &HeldView<'_>) -> bool {
-        self.hunks.is_some() || view.is_as_shown(&self.change.path, &self.change.agent)
-    }
 }
 
 /// What was selected, and what of that cannot be done.
-pub(super) fn pick(changes: Vec<Change>, selection: &Selection, accepting: bool) -> (Vec<Picked>, Outcome) {
+pub(super) fn pick(listing: Listing, selection: &Selection, accepting: bool) -> (Vec<Picked>, Outcome) {
     let mut outcome = Outcome::default();
-    let names = Names::of(selection, &changes, &mut outcome);
+    let names = Names::of(selection, &listing.changes, &mut outcome);
+    let whole_list = selection.shown.is_of(&listing);
     let mut picked = Vec::new();
-    for change in changes {
+    for change in listing.changes {
         let (named, by_itself) = names.has(&change);
         if !named {
             continue;
         }
-        let refused = accepting.then(|| why_not(&change, by_itself)).flatten();
+        let hunks = names.hunks_of(&change);
+        let is_as_shown = hunks.is_some() || whole_list || selection.shown.has(&change);
+        let refused = match accepting.then(|| why_not(&change, by_itself)).flatten() {
+            None if !is_as_shown => Some(NOT_SHOWN),
+            refused => refused,
+        };
         match refused {
             Some(why) => outcome.failed.push((change.path.as_str().to_owned(), why.to_owned())),
-            None => picked.push(Picked { hunks: names.hunks_of(&change), change }),
+            None => picked.push(Picked { change, hunks }),
         }
     }
     (picked, outcome)
 }
 
+const NOT_SHOWN: &str = "the agent changed it after you were shown it: look at it again";
 const GITS_OWN: &str = "what is git's own is never accepted";
 
 /// Why a change cannot be accepted like this.

@@ -8,6 +8,7 @@ mod staged;
 mod system;
 
 pub use staged::Staged;
+pub(super) use system::Disturber;
 pub use system::disturbed;
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};

@@ -6,6 +6,7 @@
 //! Landlock bounds what is opened, made, renamed and removed. It doesn't bound what is looked at (`stat`) or the mode and
 //! the owner of a file, so every call beneath a handle stays as careful as it is.
 
+use super::beneath::Disturber;
 use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus,
@@ -56,7 +57,9 @@ impl Worker {
     /// Does this work there, in the order in which it is asked for. Work whose caller has gone is done all the same.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
         let (done, outcome) = tokio::sync::oneshot::channel();
-        self.send(Box::new(move || drop(done.send(catch_unwind(AssertUnwindSafe(work))))));
+        let disturber = Disturber::here();
+        let work = move || catch_unwind(AssertUnwindSafe(|| Disturber::over(disturber, work)));
+        self.send(Box::new(move || drop(done.send(work()))));
         match outcome.await {
             Ok(Ok(outcome)) => outcome,
             Ok(Err(panic)) => resume_unwind(panic),
@@ -80,8 +83,11 @@ fn unreachable_thread() -> ! {
 
 fn start(reach: Reach) -> Sender<Job> {
     let (jobs, waiting) = channel::<Job>();
+    let is_free = Disturber::here().is_some();
     std::thread::spawn(move || {
-        confine_to(&reach);
+        if !is_free {
+            confine_to(&reach);
+        }
         for job in waiting {
             job();
         }
@@ -91,27 +97,28 @@ fn start(reach: Reach) -> Sender<Job> {
 
 /// Does this work on a thread that can touch only these folders, and waits for it.
 pub fn once<T: Send>(reach: &Reach, work: impl FnOnce() -> T + Send) -> T {
-    on_a_thread(|| {
-        confine_to(reach);
-        work()
-    })
+    on_a_thread(|| confine_to(reach), work)
 }
 
 /// The same for one folder that is open.
 pub(super) fn within<T: Send>(folder: BorrowedFd<'_>, work: impl FnOnce() -> T + Send) -> T {
-    on_a_thread(|| {
-        confine(&[folder], &[]);
-        work()
-    })
+    on_a_thread(|| confine(&[folder], &[]), work)
 }
 
-fn on_a_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
-    std::thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| resume_unwind(panic)))
+fn on_a_thread<T: Send>(confine: impl FnOnce() -> Confinement + Send, work: impl FnOnce() -> T + Send) -> T {
+    let disturber = Disturber::here();
+    let confined = move || {
+        if disturber.is_none() {
+            confine();
+        }
+        Disturber::over(disturber, work)
+    };
+    std::thread::scope(|scope| scope.spawn(confined).join().unwrap_or_else(|panic| resume_unwind(panic)))
 }
 
-fn confine_to(reach: &Reach) {
+fn confine_to(reach: &Reach) -> Confinement {
     let open = |paths: &[PathBuf]| paths.iter().filter_map(|path| PathFd::new(path).ok()).collect::<Vec<_>>();
-    confine(&open(&reach.writes), &open(&reach.reads));
+    confine(&open(&reach.writes), &open(&reach.reads))
 }
 
 /// Confines this thread, and whatever thread it starts, for good.
@@ -137,7 +144,10 @@ fn try_confine<F: AsFd>(writes: &[F], reads: &[F]) -> Result<RulesetStatus, Rule
 
 /// How far this kernel confines a thread.
 pub fn confinement() -> Confinement {
-    on_a_thread(|| confine::<PathFd>(&[], &[]))
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| confine::<PathFd>(&[], &[]));
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
 }
 
 #[cfg(test)]

@@ -10,7 +10,6 @@
 //! | what git ignores | `ignored` |
 //! | which files the user changed; what of that is not in the view yet | `watch`; `due` |
 //! | bringing that into the sandbox; what a new one need not be brought | `freshness`; `settling` |
-//! | what of it the user was shown | `shown_states` |
 //! | all of it for one session | `session_view` |
 //!
 //! An overlay does not follow the folder below it: a file that is replaced by a rename, as editors save, stays the old
@@ -26,7 +25,6 @@ mod freshness;
 mod ignored;
 mod session_view;
 mod settling;
-mod shown_states;
 mod upper;
 mod user_side;
 mod watch;
@@ -38,7 +36,6 @@ pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;
 pub use ignored::Ignored;
 pub use session_view::{HeldView, SessionView};
-pub use shown_states::ShownStates;
 pub use upper::{Cover, InUpper, Mention, Mentions, Unreadable, Upper};
 pub use user_side::{Buffers, NoEditor, UserSide};
 pub use watch::WorkspaceWatches;

@@ -4,7 +4,6 @@ use super::base::Agreed;
 use super::due::Due;
 use super::entry::{Content, Entry, FileEntry};
 use super::freshness::{Plan, Push, Sides, Suspect, call};
-use super::shown_states::ShownStates;
 use super::user_side::Buffers;
 use super::watch::{Changed, Subscription, WorkspaceWatches};
 use crate::limits::{STALE_CALL_MAX_BYTES, WATCH_START_MAX_MS};
@@ -40,8 +39,6 @@ struct Kept {
     /// Writes the user's files.
     writes: Worker,
     changed: Arc<Subscription>,
-    /// `None`: nothing was shown yet, and nothing has run.
-    shown: Mutex<Option<ShownStates>>,
 }
 
 /// A view that nobody else brings up to date or reviews meanwhile.
@@ -172,7 +169,6 @@ impl Kept {
             writes: Worker::new(Reach { writes: vec![root, own], reads: Vec::new() }),
             changed: Arc::new(watches.subscribe(workspace, bell)?),
             sides: Arc::new(Mutex::new(Sides::open(workspace, buffers, folder)?)),
-            shown: Mutex::default(),
         })
     }
 }
@@ -189,23 +185,6 @@ impl HeldView<'_> {
     pub async fn write<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
         let sides = Arc::clone(&self.kept.sides);
         self.kept.writes.run(move || work(&mut lock(&sides))).await
-    }
-
-    /// This is what the user is shown of the agent's view.
-    pub fn show(&self, states: ShownStates) {
-        *lock(&self.kept.shown) = Some(states);
-    }
-
-    /// Whether what the agent has at a path is what the user was shown.
-    pub fn is_as_shown(&self, path: &WorkspacePath, entry: &Entry) -> bool {
-        lock(&self.kept.shown).as_ref().is_none_or(|shown| shown.has(path, entry))
-    }
-
-    /// A verdict of the user's gave a path of the agent's view this state.
-    pub fn set_shown(&self, path: &WorkspacePath, entry: &Entry) {
-        if let Some(shown) = &mut *lock(&self.kept.shown) {
-            shown.set(path, entry);
-        }
     }
 
     /// Remembers what the agent's latest changes were made from.
@@ -301,7 +280,8 @@ impl HeldView<'_> {
         Ok(sandbox)
     }
 
-    async fn settle(&self) {
+    /// Takes out of the view what a new sandbox shows by itself. Only while none runs.
+    pub async fn settle(&self) {
         if let Err(error) = self.sides(Sides::settle).await {
             tracing::warn!(%error, "the sandbox may show old files");
         }

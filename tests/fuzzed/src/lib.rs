@@ -20,6 +20,7 @@ mod neutral;
 mod paths;
 mod plugin_files;
 mod slash_commands;
+mod two_sides;
 
 pub use config::config;
 pub use history::history;
@@ -32,12 +33,13 @@ pub use neutral::neutral;
 pub use paths::paths;
 pub use plugin_files::plugin_files;
 pub use slash_commands::slash_commands;
+pub use two_sides::two_sides;
 
 /// A property by the name of its fuzz target.
 pub type Property = (&'static str, fn(&[u8]));
 
 /// All of them.
-pub const ALL: [Property; 11] = [
+pub const ALL: [Property; 12] = [
     ("config", config),
     ("history", history),
     ("hunks", hunks),
@@ -49,4 +51,5 @@ pub const ALL: [Property; 11] = [
     ("paths", paths),
     ("plugin_files", plugin_files),
     ("slash_commands", slash_commands),
+    ("two_sides", two_sides),
 ];

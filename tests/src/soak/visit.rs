@@ -3,6 +3,7 @@
 use super::mind::mark;
 use super::says;
 use super::world::World;
+use crate::workbench::displayed;
 use fastrand::Rng;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -85,7 +86,8 @@ impl<'a> Visit<'a> {
         let listed = self.request("airlock/changes/list", json!({"sessionId": session})).await;
         let changes = listed["changes"].as_array().cloned().unwrap_or_default();
         let verb = if self.dice.usize(..3) == 0 { "reject" } else { "accept" };
-        let mut params = json!({"sessionId": session});
+        let mut params = if listed.is_null() { json!({}) } else { displayed(&listed) };
+        params["sessionId"] = json!(session);
         if self.dice.bool() {
             let some: Vec<&Value> =
                 changes.iter().filter(|_| self.dice.bool()).map(|change| &change["path"]).collect();

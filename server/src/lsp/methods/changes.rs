@@ -24,5 +24,5 @@ pub(in crate::lsp) async fn reject(shared: &Shared, params: SelectChanges) -> Re
 }
 
 fn selection(params: SelectChanges) -> Selection {
-    Selection { paths: params.paths, hunks: params.hunks }
+    Selection { paths: params.paths, hunks: params.hunks, shown: translate::displayed(params.shown) }
 }

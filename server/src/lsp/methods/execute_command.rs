@@ -67,7 +67,11 @@ async fn review(shared: &Arc<Shared>, params: &ExecuteCommandParams) -> Result<L
         Some(id) => shared.session(id)?,
         None => session_with_changes(shared).await?,
     };
-    let selection = Selection { paths: argument.paths, hunks: argument.hunks };
+    let shown = match shared.traits().extension {
+        Some(_) => translate::displayed(argument.shown),
+        None => session.displayed(),
+    };
+    let selection = Selection { paths: argument.paths, hunks: argument.hunks, shown };
     let reviewed = if params.command == "airlock.accept" {
         session.accept_changes(&selection).await
     } else {

@@ -10,33 +10,46 @@ use std::cell::RefCell;
 use std::ffi::{CStr, CString, OsStr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, Mutex, PoisonError};
 
-type Other = Box<dyn FnMut()>;
+/// Somebody else, who acts before each system call.
+#[derive(Clone)]
+pub(in crate::storage) struct Disturber(Arc<Mutex<dyn FnMut() + Send>>);
 
 thread_local! {
-    /// What somebody else does before each call of this thread.
-    static OTHER: RefCell<Option<Other>> = const { RefCell::new(None) };
+    static DISTURBER: RefCell<Option<Disturber>> = const { RefCell::new(None) };
 }
 
-/// Does this work while somebody else acts before each of its system calls: for tests.
-pub fn disturbed<T>(by: impl FnMut() + 'static, work: impl FnOnce() -> T) -> T {
-    struct Until;
-    impl Drop for Until {
-        fn drop(&mut self) {
-            OTHER.set(None);
-        }
+/// Does this work while somebody else acts before each of its system calls, also those of threads that work for it: for
+/// tests. The kernel confines none of these threads, so what a test sees is the care of the code.
+pub fn disturbed<T>(by: impl FnMut() + Send + 'static, work: impl FnOnce() -> T) -> T {
+    Disturber::over(Some(Disturber(Arc::new(Mutex::new(by)))), work)
+}
+
+impl Disturber {
+    /// Who disturbs this thread.
+    pub(in crate::storage) fn here() -> Option<Self> {
+        DISTURBER.with_borrow(Clone::clone)
     }
-    OTHER.set(Some(Box::new(by)));
-    let _until = Until;
-    work()
+
+    /// Does this work under it.
+    pub(in crate::storage) fn over<T>(disturber: Option<Self>, work: impl FnOnce() -> T) -> T {
+        struct Back(Option<Disturber>);
+        impl Drop for Back {
+            fn drop(&mut self) {
+                DISTURBER.set(self.0.take());
+            }
+        }
+        let _back = Back(DISTURBER.replace(disturber));
+        work()
+    }
 }
 
 /// The one function.
 fn call<T>(run: impl FnOnce() -> Result<T>) -> Result<T> {
-    // Taken out meanwhile: whoever acts may call us, and is not disturbed by itself.
-    if let Some(mut other) = OTHER.take() {
-        other();
-        OTHER.set(Some(other));
+    if let Some(disturber) = Disturber::here() {
+        // Whoever acts may call us, and isn't disturbed by itself.
+        Disturber::over(None, || (disturber.0.lock().unwrap_or_else(PoisonError::into_inner))());
     }
     run()
 }

@@ -1,7 +1,8 @@
 //! `/accept`: brings changes into the user's files.
 
-use super::{BuiltIn, CommandContext, Outcome};
+use super::{BuiltIn, CommandContext, Outcome, changes};
 use crate::agent::commands::arguments;
+use crate::agent::session::Session;
 use crate::neutral::neutral_line;
 use crate::review::{self, Selection};
 use futures::future::BoxFuture;
@@ -19,17 +20,35 @@ impl BuiltIn for Accept {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let outcome = context.session.accept_changes(&selection(arguments)).await?;
-            context.session.say(in_words("Accepted", &outcome));
+            if let Some(selection) = selection(context.session, arguments, "/accept").await? {
+                let outcome = context.session.accept_changes(&selection).await?;
+                context.session.say(in_words("Accepted", &outcome));
+            }
             Ok(Outcome::Done)
         })
     }
 }
 
-/// The paths that the user named; all without any.
-pub(super) fn selection(arguments: &str) -> Selection {
+/// The paths that the user named; all without any. `None`: some of it is new to the user, who is shown it now.
+pub(super) async fn selection(
+    session: &Session,
+    arguments: &str,
+    command: &str,
+) -> Result<Option<Selection>, String> {
     let paths = arguments::split(arguments);
-    Selection { paths: (!paths.is_empty()).then_some(paths), hunks: None }
+    let selection =
+        Selection { paths: (!paths.is_empty()).then_some(paths), ..Selection::all(session.displayed()) };
+    let listing = session.changes().await?;
+    if selection.is_shown(&listing) {
+        return Ok(Some(selection));
+    }
+    let list = changes::in_words(&listing);
+    session.say(format!(
+        "{list}\n\nNothing is done yet, because some of these changes are new to you. Look at them with /review, or \
+         send {command} again."
+    ));
+    session.display(&listing);
+    Ok(None)
 }
 
 /// What was done and what not.

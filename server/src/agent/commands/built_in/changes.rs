@@ -16,12 +16,13 @@ impl BuiltIn for Changes {
         Box::pin(async move {
             let listing = context.session.changes().await?;
             context.session.say(in_words(&listing));
+            context.session.display(&listing);
             Ok(Outcome::Done)
         })
     }
 }
 
-fn in_words(listing: &Listing) -> String {
+pub(super) fn in_words(listing: &Listing) -> String {
     let mut lines: Vec<String> = listing.changes.iter().map(line).collect();
     if lines.is_empty() {
         lines.push("Nothing waits for review.".to_owned());

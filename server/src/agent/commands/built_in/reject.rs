@@ -17,8 +17,10 @@ impl BuiltIn for Reject {
         arguments: &'a str,
     ) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
-            let outcome = context.session.reject_changes(&selection(arguments)).await?;
-            context.session.say(in_words("Rejected", &outcome));
+            if let Some(selection) = selection(context.session, arguments, "/reject").await? {
+                let outcome = context.session.reject_changes(&selection).await?;
+                context.session.say(in_words("Rejected", &outcome));
+            }
             Ok(Outcome::Done)
         })
     }

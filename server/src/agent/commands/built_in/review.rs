@@ -5,7 +5,7 @@ use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::Session;
 use crate::neutral::neutral_line;
-use crate::review::{Change, ChangeKind, Selection};
+use crate::review::{Change, ChangeKind, Displayed, Selection};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -19,7 +19,9 @@ impl BuiltIn for Review {
     fn run<'a>(&'a self, context: CommandContext<'a>, _: &'a str) -> BoxFuture<'a, Result<Outcome, String>> {
         Box::pin(async move {
             let CommandContext { session, state, cancel } = context;
-            let changes = session.changes().await?.changes;
+            let listing = session.changes().await?;
+            session.display(&listing);
+            let changes = listing.changes;
             if changes.is_empty() {
                 session.say("Nothing waits for review.");
                 return Ok(Outcome::Done);
@@ -47,7 +49,10 @@ impl Walk<'_> {
     async fn all(&self, changes: &[Change]) -> Result<(), String> {
         for (index, change) in changes.iter().enumerate() {
             let of = format!("({} of {})", index + 1, changes.len());
-            let whole = Selection { paths: Some(vec![change.path.as_str().to_owned()]), hunks: None };
+            let mut shown = Displayed::default();
+            shown.add(change);
+            let whole =
+                Selection { paths: Some(vec![change.path.as_str().to_owned()]), ..Selection::all(shown) };
             match self.ask(&title(change, &of), &change.text(), change.hunks.len() > 1).await?.as_deref() {
                 Some("accept") => self.accept(&whole).await?,
                 Some("reject") => self.reject(&whole).await?,
@@ -85,7 +90,7 @@ impl Walk<'_> {
                 }
             }
         }
-        let of = |ids: Vec<String>| Selection { paths: None, hunks: Some(ids) };
+        let of = |ids: Vec<String>| Selection { hunks: Some(ids), ..Selection::default() };
         // Accepting leaves the names of the other hunks as they are; rejecting does not.
         if !accepted.is_empty() {
             self.accept(&of(accepted)).await?;
