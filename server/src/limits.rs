@@ -241,6 +241,8 @@ pub const CHANGES_LARGE_MAX_BYTES: u64 = 4 << 30;
 pub const VIEW_FOLDERS_MAX_DEPTH: usize = 128;
 /// Things in the upper folder that are looked at after a tool call, to remember what they were made from.
 pub const VIEW_MENTIONS_MAX: usize = 50_000;
+/// Names of the user's that are looked up in folders that the agent made anew, to see whether it misses any.
+pub const VIEW_UNCOVER_NAMES_MAX: usize = 10_000;
 /// One line of the log of what both sides agreed on. A longer one says nothing.
 pub const VIEW_BASE_LINE_MAX_BYTES: usize = 1 << 20;
 /// Lines that this log may have besides twice those that still say something.

@@ -85,7 +85,9 @@ impl Checkpoints {
         let Paths { readable, unreadable } = paths(sides)?;
         for path in readable {
             // A file that is closed to us is neither kept nor undone, and keeps no other from it.
-            let Some(agents) = told(&path, sides.agents(&path))? else {
+            let agents = told(&path, sides.agents(&path))?;
+            // Nor is what no verdict can put there again.
+            let Some(agents) = agents.filter(|agents| *agents != InUpper::Is(Entry::Other)) else {
                 view.lose(&path)?;
                 continue;
             };

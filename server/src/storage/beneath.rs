@@ -44,6 +44,16 @@ pub enum Node {
     Other,
 }
 
+impl Node {
+    /// It, where it is a folder.
+    pub fn as_folder(&self) -> Option<&Folder> {
+        match self {
+            Self::Folder(folder) => Some(folder),
+            _ => None,
+        }
+    }
+}
+
 /// What a name in a folder is, without opening it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
@@ -200,11 +210,25 @@ impl Folder {
         Ok(File::from(self.handle.try_clone()?).metadata()?.created().ok())
     }
 
+    /// When the file, link or folder of this name was made, where its disk tells.
+    pub fn born(&self, name: &OsStr) -> io::Result<Option<SystemTime>> {
+        match system::born(&self.handle, name) {
+            Ok(born) => Ok(born.map(|born| time(born.tv_sec, born.tv_nsec))),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
     /// Whether this folder has an extended attribute with this value.
     pub fn has_attribute(&self, name: &CStr, value: &[u8]) -> bool {
         let mut buffer = [0; 8];
         system::attribute(&self.handle, name, &mut buffer)
             .is_ok_and(|length| buffer.get(..length) == Some(value))
+    }
+
+    /// Gives this folder an extended attribute.
+    pub fn set_attribute(&self, name: &CStr, value: &[u8]) -> io::Result<()> {
+        Ok(system::set_attribute(&self.handle, name, value)?)
     }
 
     /// Takes an extended attribute from this folder. One that it doesn't have is no error.

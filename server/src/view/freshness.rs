@@ -14,6 +14,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Both sides of a session's view, and what they agreed on.
 pub struct Sides {
@@ -79,17 +80,22 @@ impl Sides {
     ///
     /// Of what was in a folder that the agent removed or made anew nothing is kept, nor of what it changed in a call that
     /// Airlock did not see the end of: that counts as made from what the user has. But what the user changed since then is
-    /// not what the agent had.
+    /// not what the agent had, and what the user made since then in a folder that was made anew the agent never had.
     pub fn agreed(&self, path: &WorkspacePath) -> io::Result<Agreed> {
         let agreed = self.base.get(path);
         if agreed != Agreed::NotKept {
             return Ok(agreed);
         }
-        let since = match self.upper.cover(path)? {
+        let cover = self.upper.cover(path)?;
+        let since = match cover {
             Some(cover) => cover.since,
             None => self.upper.changed(path)?,
         };
-        let is_newer = since.zip(self.user.changed(path)?).is_some_and(|(since, changed)| changed > since);
+        let is_since = |time: Option<SystemTime>| time.zip(since).is_some_and(|(time, since)| time > since);
+        if cover.is_some_and(|cover| cover.is_folder) && is_since(self.user.born(path)?) {
+            return Ok(Agreed::On(Entry::Missing));
+        }
+        let is_newer = is_since(self.user.changed(path)?);
         Ok(if is_newer { Agreed::Unknown } else { agreed })
     }
 
@@ -160,7 +166,7 @@ impl Sides {
         let InUpper::Is(here) = self.agents(path)? else {
             return Ok(false);
         };
-        match self.base.get(path) {
+        match self.agreed(path)? {
             Agreed::On(entry) => Ok(here != entry),
             Agreed::Unknown => Ok(true),
             Agreed::NotKept => {
@@ -220,7 +226,7 @@ impl Sides {
     /// not mentioned, and when it did that nobody knows.
     pub fn lose_hidden(&mut self, changed: &[WorkspacePath]) -> io::Result<()> {
         for path in changed {
-            if self.base.get(path) == Agreed::NotKept && self.upper.cover(path)?.is_some() {
+            if self.agreed(path)? == Agreed::NotKept && self.upper.cover(path)?.is_some() {
                 self.base.lose(path)?;
             }
         }

@@ -25,7 +25,7 @@ impl World {
         std::fs::write(self.folder.path().join("workspace").join(path), text).unwrap();
     }
 
-    fn capture(&mut self) {
+    pub(in crate::view) fn capture(&mut self) {
         self.sides.capture(|_| false).unwrap();
     }
 }
@@ -58,13 +58,14 @@ fn what_the_user_changed_since_its_folder_was_removed_is_not_what_the_agent_remo
             _ => world.sides.upper.put(&path(folder), &Entry::Missing).unwrap(),
         }
         let hidden = world.sides.upper.cover(&path(&old)).unwrap().and_then(|cover| cover.since);
-        for name in [edited, new] {
-            // The clock of a disk goes in steps.
-            while world.sides.user.changed(&path(&name)).unwrap() <= hidden {
-                world.users(&name, "newer");
-            }
-            assert_eq!(world.sides.agreed(&path(&name)).unwrap(), Agreed::Unknown, "{name}");
+        // The clock of a disk goes in steps.
+        while world.sides.user.changed(&path(&edited)).unwrap() <= hidden {
+            world.users(&edited, "newer");
         }
+        assert_eq!(world.sides.agreed(&path(&edited)).unwrap(), Agreed::Unknown, "{edited}");
+        world.users(&new, "newer");
+        let expected = if folder == "made anew" { Agreed::On(Entry::Missing) } else { Agreed::Unknown };
+        assert_eq!(world.sides.agreed(&path(&new)).unwrap(), expected, "{new}");
         assert_eq!(world.sides.agreed(&path(&old)).unwrap(), Agreed::NotKept, "{old}");
     }
 }

@@ -306,7 +306,7 @@ async fn put(
 
 /// Where the user's file is what is wanted, the upper folder need not mention it.
 fn put_on_disk(sides: &Sides, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
-    if sides.user.on_disk(path)? == *entry {
+    if *entry != Entry::Folder && sides.user.on_disk(path)? == *entry {
         sides.upper.forget(path)?;
         if matches!(sides.upper.entry(path)?, super::upper::InUpper::Untouched) {
             return Ok(());

@@ -4,8 +4,11 @@ use super::base::Agreed;
 use super::entry::{Content, Entry, FileEntry};
 use super::freshness::Sides;
 use super::upper::InUpper;
+use crate::limits::{VIEW_FOLDERS_MAX_DEPTH, VIEW_MENTIONS_MAX, VIEW_UNCOVER_NAMES_MAX};
 use crate::paths::WorkspacePath;
+use crate::storage::beneath::{Folder, Kind, Node};
 use std::io;
+use std::path::Path;
 
 impl Sides {
     /// Takes out of the upper folder what is there only because it was put: a new mount shows the workspace itself.
@@ -15,11 +18,69 @@ impl Sides {
         // A new mount shows what is on the disk: what stands unsaved in an editor has to be put there anew.
         self.user.tell_buffers_again();
         // What is in a folder before the folder. One that cannot be settled keeps no other from it.
-        let mut settled = Ok(());
+        let mut settled = self.uncover();
         for path in self.base.paths().into_iter().rev() {
             settled = settled.and(self.settle_one(&path));
         }
         settled
+    }
+
+    /// A folder that the agent made anew, and in which it misses nothing of the user's any more, need not hide the user's:
+    /// so what the user makes in it later is seen.
+    fn uncover(&mut self) -> io::Result<()> {
+        let root = Folder::open(self.user.root().as_host())?;
+        let mut names_left = VIEW_UNCOVER_NAMES_MAX;
+        for mention in self.upper.mentions(VIEW_MENTIONS_MAX)?.all {
+            let hides_something = match root.node_at(mention.path.as_path()) {
+                Ok(Node::Folder(users)) if mention.opaque => {
+                    let agents = self.upper.folder(&mention.path)?;
+                    self.misses_something(&users, agents.as_ref(), mention.path.as_path(), &mut names_left)
+                }
+                other => other.map(|_| false),
+            };
+            // What can't be looked into stays as it is.
+            if mention.opaque && matches!(hides_something, Ok(false)) {
+                self.upper.uncover(&mention.path)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the agent removed something of the user's from a folder, or it takes too long to tell.
+    fn misses_something(
+        &self,
+        users: &Folder,
+        agents: Option<&Folder>,
+        below: &Path,
+        names_left: &mut usize,
+    ) -> io::Result<bool> {
+        if below.components().count() > VIEW_FOLDERS_MAX_DEPTH {
+            return Ok(true);
+        }
+        for name in users.names(*names_left)? {
+            *names_left = names_left.saturating_sub(1);
+            let here = agents.map_or(Ok(None), |agents| agents.facts(&name))?.map(|facts| facts.kind);
+            let place = below.join(&name);
+            let missed = match (here, users.node(&name)?) {
+                (Some(Kind::Folder) | None, Node::Folder(users)) => {
+                    let inner = agents.map(|agents| agents.node(&name)).transpose()?;
+                    let inner = inner.as_ref().and_then(Node::as_folder);
+                    self.misses_something(&users, inner, &place, names_left)?
+                }
+                (None | Some(Kind::Whiteout), Node::File(_) | Node::Link(_)) => {
+                    match WorkspacePath::found(&place) {
+                        Some(path) => self.agreed(&path)? != Agreed::On(Entry::Missing),
+                        None => true,
+                    }
+                }
+                (Some(Kind::Whiteout), Node::Folder(_)) => true,
+                _ => false,
+            };
+            if missed {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn settle_one(&mut self, path: &WorkspacePath) -> io::Result<()> {
@@ -88,6 +149,56 @@ mod tests {
         world.sides.settle().unwrap();
     }
 
+    /// The user rejected the removal of a folder, or undid it: what is in it now is what the user has.
+    #[test]
+    fn a_folder_that_misses_nothing_of_the_users_hides_nothing_that_the_user_makes_in_it_later() {
+        let mut world = World::new();
+        let [workspace, upper] = ["workspace", "session/upper"].map(|name| world.folder.path().join(name));
+        for folder in ["whole", "misses"] {
+            std::fs::create_dir_all(workspace.join(folder).join("deep")).unwrap();
+            std::fs::create_dir_all(upper.join(folder).join("deep")).unwrap();
+            hide_below(&upper.join(folder));
+            for name in ["a", "deep/b"] {
+                let name = format!("{folder}/{name}");
+                world.users(&name, "user's");
+                if name != "misses/deep/b" {
+                    let entry = world.sides.user.entry(&path(&name)).unwrap();
+                    world.sides.upper.put(&path(&name), &entry).unwrap();
+                    world.sides.base.agree(&path(&name), &entry).unwrap();
+                } else {
+                    world.sides.base.lose(&path(&name)).unwrap();
+                }
+            }
+        }
+        world.sides.settle().unwrap();
+        for (name, expected) in [
+            ("whole/a", InUpper::Untouched),
+            ("whole/deep/b", InUpper::Untouched),
+            ("whole/new", InUpper::Untouched),
+            ("misses/deep/b", InUpper::Is(Entry::Missing)),
+            ("misses/new", InUpper::Is(Entry::Missing)),
+        ] {
+            assert_eq!(world.sides.agents(&path(name)).unwrap(), expected, "{name}");
+        }
+    }
+
+    /// A verdict while no sandbox runs.
+    #[test]
+    fn what_is_put_in_a_folder_that_was_removed_shows_nothing_else_of_the_users() {
+        let mut world = World::new();
+        let workspace = world.folder.path().join("workspace");
+        std::fs::create_dir_all(workspace.join("d/e")).unwrap();
+        world.users("d/a", "user's");
+        world.users("d/e/b", "user's");
+        world.sides.upper.put(&path("d"), &Entry::Missing).unwrap();
+        world.capture();
+        let entry = world.sides.user.entry(&path("d/a")).unwrap();
+        world.sides.upper.put(&path("d/a"), &entry).unwrap();
+        assert_eq!(world.sides.agents(&path("d/a")).unwrap(), InUpper::Is(entry));
+        assert_eq!(world.sides.agents(&path("d/e/b")).unwrap(), InUpper::Is(Entry::Missing));
+        assert_eq!(world.sides.upper.entry(&path("d")).unwrap(), InUpper::Is(Entry::Folder));
+    }
+
     /// The agent swaps a folder for a link and has its sandbox end: settling must not follow the link on the host.
     #[test]
     fn a_link_that_took_a_folders_place_leads_no_removal_out_of_the_view() {
@@ -134,6 +245,8 @@ mod tests {
         }
         world.sides.upper.put(&path("d/agents"), &Entry::file(b"agent's", 0o644)).unwrap();
         world.sides.base.agree(&path("d/agents"), &Entry::Missing).unwrap();
+        world.users("d/missed", "the agent removed it");
+        world.sides.base.lose(&path("d/missed")).unwrap();
         world.users("d/same", "accepted");
         world.users("d/edited", "edited");
         let users = world.sides.user.entry(&path("d/edited")).unwrap();

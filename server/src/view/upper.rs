@@ -8,14 +8,16 @@ use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
 use crate::paths::WorkspacePath;
 use crate::storage::AgentTree;
 use crate::storage::beneath::{Folder, Kind, Node};
-use std::ffi::CStr;
+use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::SystemTime;
 
-/// The marks of an opaque folder: as root, and as an ordinary user.
-const OPAQUE: [&CStr; 2] = [c"trusted.overlay.opaque", c"user.overlay.opaque"];
+/// The mark of an opaque folder, as views are mounted.
+const OPAQUE: &CStr = c"user.overlay.opaque";
+/// All marks of one that there are.
+const OPAQUES: [&CStr; 2] = [c"trusted.overlay.opaque", OPAQUE];
 /// Names in one folder that are looked at.
 const NAMES_MAX: usize = 1 << 20;
 
@@ -185,11 +187,18 @@ impl Upper {
     /// Puts an entry into it. Only while nothing has it mounted.
     pub fn put(&self, path: &WorkspacePath, entry: &Entry) -> io::Result<()> {
         let name = path.as_path().file_name().ok_or_else(|| io::Error::other("it has no name"))?;
+        if matches!(entry, Entry::Other | Entry::File(FileEntry { content: Content::Large { .. }, .. })) {
+            return Err(io::Error::other("it is too large, or not a file"));
+        }
         self.0.make()?;
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let folder = self.open()?.ok_or_else(gone)?;
-        let folder = folder.make_folders(path.as_path().parent().unwrap_or(Path::new("")))?;
-        if folder.facts(name)?.is_some_and(|facts| facts.kind == Kind::Folder && *entry != Entry::Folder) {
+        let folder = path.as_path().parent().into_iter().flatten().try_fold(folder, |folder, name| {
+            let was_removed = folder.facts(name)?.is_some_and(|facts| facts.kind == Kind::Whiteout);
+            make_folder(&folder, name, was_removed)
+        })?;
+        let was = folder.facts(name)?.map(|facts| facts.kind);
+        if was == Some(Kind::Folder) && *entry != Entry::Folder {
             self.forget(path)?;
         }
         match entry {
@@ -197,12 +206,12 @@ impl Upper {
                 self.forget(path)?;
                 folder.make_whiteout(name)
             }
-            Entry::Folder => folder.make_folders(Path::new(name)).map(drop),
+            Entry::Folder => make_folder(&folder, name, was.is_some_and(|was| was != Kind::Folder)).map(drop),
             Entry::Link(target) => folder.replace_link(name, target),
             Entry::File(FileEntry { content: Content::Whole(bytes), mode }) => {
                 folder.replace_file(name, *mode, |file| file.write_all(bytes))
             }
-            Entry::File(_) | Entry::Other => Err(io::Error::other("it is too large, or no file")),
+            Entry::File(_) | Entry::Other => Ok(()),
         }
     }
 
@@ -216,13 +225,42 @@ impl Upper {
         }
     }
 
+    /// Lets the workspace's folder show through one that was made anew. Only while nothing has it mounted.
+    pub fn uncover(&self, path: &WorkspacePath) -> io::Result<()> {
+        match self.folder(path)? {
+            Some(folder) => OPAQUES.iter().try_for_each(|mark| folder.remove_attribute(mark)),
+            None => Ok(()),
+        }
+    }
+
+    /// Opens a folder of it.
+    pub fn folder(&self, path: &WorkspacePath) -> io::Result<Option<Folder>> {
+        match self.open()?.map(|folder| folder.node_at(path.as_path())).transpose()? {
+            Some(Node::Folder(folder)) => Ok(Some(folder)),
+            _ => Ok(None),
+        }
+    }
+
     fn open(&self) -> io::Result<Option<Folder>> {
         self.0.open()
     }
 }
 
+/// Opens a folder, or makes it as the overlay does: one that takes the place of something else hides what the workspace
+/// has there.
+fn make_folder(parent: &Folder, name: &OsStr, replaces: bool) -> io::Result<Folder> {
+    if replaces {
+        parent.remove_file(name)?;
+    }
+    let made = parent.make_folders(Path::new(name))?;
+    if replaces {
+        made.set_attribute(OPAQUE, b"y")?;
+    }
+    Ok(made)
+}
+
 fn is_opaque(folder: &Folder) -> bool {
-    OPAQUE.iter().any(|name| folder.has_attribute(name, b"y"))
+    OPAQUES.iter().any(|name| folder.has_attribute(name, b"y"))
 }
 
 fn list(

@@ -102,6 +102,14 @@ impl UserSide {
         Ok(facts.map(|facts| facts.changed))
     }
 
+    /// When what is at a path on the disk was made.
+    pub fn born(&self, path: &WorkspacePath) -> io::Result<Option<SystemTime>> {
+        match Folder::open(self.root.as_host())?.parent_of(path.as_path())? {
+            Some((parent, name)) => parent.born(name),
+            None => Ok(None),
+        }
+    }
+
     /// Whether an editor has another text than the file.
     pub fn has_unsaved(&self, path: &WorkspacePath) -> io::Result<bool> {
         Ok(self.unsaved(path, &self.on_disk(path)?).is_some())

@@ -4,7 +4,10 @@
 //! leave the folder by any kind of link. So no call here can act on anything that is not directly in the folder whose
 //! handle it was given, whatever others do between two calls.
 
-use rustix::fs::{AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, ResolveFlags, Stat, Uid};
+use rustix::fs::{
+    AtFlags, FileType, Gid, Mode, OFlags, RenameFlags, ResolveFlags, Stat, StatxFlags, StatxTimestamp, Uid,
+    XattrFlags,
+};
 use rustix::io::{Errno, Result};
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, OsStr};
@@ -87,6 +90,12 @@ pub(super) fn stat(folder: &OwnedFd, name: &OsStr) -> Result<Stat> {
     call(|| rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW))
 }
 
+pub(super) fn born(folder: &OwnedFd, name: &OsStr) -> Result<Option<StatxTimestamp>> {
+    let name = one(name)?;
+    let statx = call(|| rustix::fs::statx(folder, &name, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::BTIME))?;
+    Ok((statx.stx_mask & StatxFlags::BTIME.bits() != 0).then_some(statx.stx_btime))
+}
+
 pub(super) fn link_target(folder: &OwnedFd, name: &OsStr) -> Result<CString> {
     let name = one(name)?;
     call(|| rustix::fs::readlinkat(folder, &name, Vec::new()))
@@ -151,6 +160,10 @@ pub(super) fn sync(handle: impl AsFd) -> Result<()> {
 
 pub(super) fn attribute(handle: impl AsFd, name: &CStr, value: &mut [u8]) -> Result<usize> {
     call(|| rustix::fs::fgetxattr(handle.as_fd(), name, value))
+}
+
+pub(super) fn set_attribute(handle: impl AsFd, name: &CStr, value: &[u8]) -> Result<()> {
+    call(|| rustix::fs::fsetxattr(handle.as_fd(), name, value, XattrFlags::empty()))
 }
 
 pub(super) fn remove_attribute(handle: impl AsFd, name: &CStr) -> Result<()> {

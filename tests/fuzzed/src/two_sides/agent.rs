@@ -2,9 +2,11 @@
 
 use super::merged::is_opaque;
 use crate::input::Input;
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 const NAMES: [&str; 5] = ["d", "a", "e", "b", "l"];
 const OPAQUE: &str = "user.overlay.opaque";
@@ -73,6 +75,8 @@ pub(super) struct Agent {
     pub(super) lower: PathBuf,
     /// Where it would like to lead the host.
     pub(super) targets: Vec<PathBuf>,
+    /// Folders with a mark that no command can make. What an overlay would show below them, nobody says.
+    pub(super) forged: Arc<Mutex<BTreeSet<PathBuf>>>,
 }
 
 /// What it writes: each a text that nothing else has.
@@ -143,10 +147,16 @@ impl Agent {
                 Ok(())
             }
             Action::Opaque(path) => {
+                self.forged.lock().unwrap().insert(path.clone());
                 self.mark(path);
                 Ok(())
             }
         };
+    }
+
+    /// Whether it made a mark above this path that no command can make.
+    pub(super) fn has_forged(&self, path: &Path) -> bool {
+        self.forged.lock().unwrap().iter().any(|forged| path.starts_with(forged))
     }
 
     /// Inside the wall a link leads to nothing of the host's: what would be done through one is not done.
