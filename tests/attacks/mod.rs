@@ -4,6 +4,7 @@
 mod accepting;
 mod arguments;
 mod configuration;
+mod contained;
 mod escapes;
 mod forging;
 pub(crate) mod git_hostile;

@@ -5,7 +5,7 @@
 
 use rustix::io::Errno;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::io::unix::AsyncFd;
@@ -20,7 +20,9 @@ pub struct Console {
 impl Console {
     /// Takes over stdin and stdout. Must be called within the runtime.
     pub fn open() -> io::Result<Self> {
-        Self::of(rustix::io::dup(std::io::stdin())?, rustix::io::dup(std::io::stdout())?)
+        // Not `dup`: what every command inherits, every command can read and write, and this is the way to the server.
+        let apart = |fd: BorrowedFd<'_>| rustix::io::fcntl_dupfd_cloexec(fd, 0);
+        Self::of(apart(std::io::stdin().as_fd())?, apart(std::io::stdout().as_fd())?)
     }
 
     fn of(input: OwnedFd, output: OwnedFd) -> io::Result<Self> {
