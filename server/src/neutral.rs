@@ -7,6 +7,8 @@
 //! Architecture invariant: whatever came from the model, a tool, a file or the API passes through here before it is
 //! shown in a terminal. What the user reads is then all there is.
 
+use std::borrow::Cow;
+
 /// Makes streamed text neutral. Any split of a text into pieces gives the same output.
 #[derive(Clone, Debug, Default)]
 pub struct Neutral {
@@ -68,6 +70,30 @@ pub fn neutral(untrusted_text: &str) -> String {
 /// A whole text, neutral and in one line.
 pub fn neutral_line(untrusted_text: &str) -> String {
     neutral(untrusted_text).replace('\n', "␊").replace('\t', " ")
+}
+
+/// A text for the model in which nothing is written that a person would not see: tags, which have a letter for each that
+/// there is in English, and selectors of variants, which have one for each byte. A flag that is written with tags (that of
+/// Scotland) is shown apart, too; one selector behind an ideograph stays, for that is how some names are written.
+pub fn tags_shown(untrusted_text: &str) -> Cow<'_, str> {
+    let is_tag = |letter: char| matches!(letter, '\u{e0000}'..='\u{e0fff}');
+    if !untrusted_text.contains(is_tag) {
+        return Cow::Borrowed(untrusted_text);
+    }
+    let (mut shown, mut last) = (String::with_capacity(untrusted_text.len()), ' ');
+    for letter in untrusted_text.chars() {
+        let is_variant = matches!(letter, '\u{e0100}'..='\u{e01ef}') && is_ideograph(last);
+        match is_tag(letter) && !is_variant {
+            true => make_visible(letter, &mut shown),
+            false => shown.push(letter),
+        }
+        last = letter;
+    }
+    Cow::Owned(shown)
+}
+
+fn is_ideograph(letter: char) -> bool {
+    matches!(letter, '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
 /// Whether a character shows itself, and does nothing else.
@@ -174,6 +200,19 @@ mod tests {
             assert_eq!(neutral(text), text);
         }
         assert_eq!(neutral_line("two\r\nlines\tx"), "two␊lines x");
+    }
+
+    #[test]
+    fn what_only_the_model_would_read_is_shown_to_it_as_what_it_is() {
+        for (text, shown) in [
+            ("plain 👩\u{200d}💻 ü", "plain 👩\u{200d}💻 ü"),
+            ("hi\u{e0041}\u{e007f}!", "hi<U+E0041><U+E007F>!"),
+            ("葛\u{e0100}城", "葛\u{e0100}城"),
+            ("葛\u{e0100}\u{e0101}", "葛\u{e0100}<U+E0101>"),
+            ("a\u{e01ef}", "a<U+E01EF>"),
+        ] {
+            assert_eq!(tags_shown(text), shown);
+        }
     }
 
     /// Texts with many characters that matter.

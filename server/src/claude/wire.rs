@@ -1,6 +1,7 @@
 //! The Messages API's own forms: the one file that knows them. Unknown events and fields are ignored.
 
 use crate::conversation::{Block, Message, ResultPart, Role};
+use crate::neutral::tags_shown;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -44,7 +45,7 @@ impl MessageRequest<'_> {
             "stream": true,
             // The API puts the cache's breakpoint at the last block, and moves it as the conversation grows.
             "cache_control": {"type": "ephemeral"},
-            "system": [{"type": "text", "text": self.system}],
+            "system": [{"type": "text", "text": tags_shown(self.system)}],
             "messages": self.messages.iter().map(message).collect::<Vec<_>>(),
         });
         if !self.tools.is_empty() {
@@ -62,11 +63,13 @@ fn message(message: &Message) -> Value {
         Role::User => "user",
         Role::Assistant => "assistant",
     };
-    json!({"role": role, "content": message.content.iter().map(block).collect::<Vec<_>>()})
+    json!({"role": role, "content": message.content.iter().map(|each| block(each, message.role)).collect::<Vec<_>>()})
 }
 
-fn block(block: &Block) -> Value {
+fn block(block: &Block, role: Role) -> Value {
     match block {
+        // What comes from elsewhere, be it a file, a program or a web page. The model's own words go back unchanged.
+        Block::Text { text } if role == Role::User => json!({"type": "text", "text": tags_shown(text)}),
         Block::Text { text } => json!({"type": "text", "text": text}),
         Block::Thinking { thinking, signature } => {
             json!({"type": "thinking", "thinking": thinking, "signature": signature})
@@ -85,7 +88,7 @@ fn block(block: &Block) -> Value {
 
 fn result_part(part: &ResultPart) -> Value {
     match part {
-        ResultPart::Text { text } => json!({"type": "text", "text": text}),
+        ResultPart::Text { text } => json!({"type": "text", "text": tags_shown(text)}),
         ResultPart::Image { media_type, data } => {
             json!({"type": "image", "source": {"type": "base64", "media_type": media_type, "data": data}})
         }
