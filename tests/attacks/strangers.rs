@@ -1,12 +1,12 @@
 //! What belongs to others on the same machine: neither may Airlock touch it, nor they what is Airlock's.
 
-use airlock_tests::editor::Home;
+use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::ordinary_user::OrdinaryUser;
 use airlock_tests::scripted_claude::ScriptedClaude;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 fn mode(path: &Path) -> u32 {
     path.metadata().unwrap().permissions().mode() & 0o777
@@ -89,4 +89,74 @@ async fn the_agents_home_of_one_workspace_is_not_that_of_another() {
     let called = crate::sandboxed::bash(&editor, &claude, &first, "ls /workspace").await;
     assert!(called.result.starts_with("[exit code 0"), "{}", called.result);
     editor.shutdown().await;
+}
+
+/// Makes a folder of a home what somebody else would, and gives it.
+type Plant = fn(&Home) -> PathBuf;
+
+fn open_to_all(folder: PathBuf) -> PathBuf {
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::set_permissions(&folder, PermissionsExt::from_mode(0o777)).unwrap();
+    folder
+}
+
+fn led_elsewhere(home: &Home, name: &str) -> PathBuf {
+    let (folder, elsewhere) = (home.state().join("airlock").join(name), home.path().join("elsewhere"));
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::fs::create_dir_all(folder.parent().unwrap()).unwrap();
+    symlink(elsewhere, &folder).unwrap();
+    folder
+}
+
+/// Bug class: folders that were there first, as in every race in `/tmp`. The agent's work, its home and podman's socket would
+/// be where somebody else wants them.
+#[tokio::test]
+async fn state_that_somebody_else_planted_is_refused_with_what_to_do() {
+    let plants: [(Plant, &str, &str); 6] = [
+        (|home| led_elsewhere(home, "sandboxes"), "is a symlink", "remove it"),
+        (|home| led_elsewhere(home, "homes"), "is a symlink", "remove it"),
+        (|home| open_to_all(home.state().join("airlock")), "other users can write to", "chmod go-w"),
+        (
+            |home| open_to_all(home.state().join("airlock/sandboxes")),
+            "other users can write to",
+            "chmod go-w",
+        ),
+        (|home| open_to_all(home.state().join("airlock/homes")), "other users can write to", "chmod go-w"),
+        (|home| open_to_all(home.runtime()), "other users can write to", "set XDG_RUNTIME_DIR"),
+    ];
+    for (plant, what, remedy) in plants {
+        let (claude, home) = (ScriptedClaude::start().await, Home::new());
+        let folder = plant(&home);
+        let told = crate::sandboxed::refused(EditorOptions::new(&claude).home(&home), &claude).await;
+        let names = told.contains(&folder.display().to_string());
+        assert!(names && told.contains(what) && told.contains(remedy), "{told}");
+        let elsewhere = home.path().join("elsewhere");
+        assert!(!elsewhere.exists() || std::fs::read_dir(elsewhere).unwrap().next().is_none(), "{told}");
+        claude.finish();
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_belongs_to_another_user_is_refused_for_the_true_reason() {
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        return; // Only root can give a folder away.
+    }
+    let user = OrdinaryUser::get();
+    let owned = format!("belongs to another user (id {})", user.uid());
+    let folders: [(Plant, &str); 4] = [
+        (|home| home.state().join("airlock"), "XDG_STATE_HOME"),
+        (|home| home.state().join("airlock/homes"), "XDG_STATE_HOME"),
+        (Home::runtime, "XDG_RUNTIME_DIR"),
+        // Root's own folders are closed to the agent, who would be that user.
+        (Home::workspace, "run Airlock as that user"),
+    ];
+    for (folder, remedy) in folders {
+        let (claude, home) = (ScriptedClaude::start().await, Home::new());
+        let folder = folder(&home);
+        std::fs::create_dir_all(&folder).unwrap();
+        user.take_over(&folder);
+        let told = crate::sandboxed::refused(EditorOptions::new(&claude).home(&home), &claude).await;
+        assert!(told.contains(&owned) && told.contains(remedy), "{told}");
+        claude.finish();
+    }
 }

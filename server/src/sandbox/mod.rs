@@ -24,6 +24,7 @@ mod leftovers;
 mod monitor;
 mod mounts;
 mod place;
+mod planted;
 mod podman;
 mod podman_program;
 mod proof;

@@ -5,7 +5,7 @@
 
 use super::error::SandboxError;
 use super::podman_program::PodmanProgram;
-use super::{Plan, leftovers, root};
+use super::{Plan, leftovers, planted, root};
 use crate::environment::Environment;
 use crate::limits::{SANDBOX_FILES_MAX, SANDBOX_MEMORY_MIB, SANDBOX_PROCESSES_MAX};
 use crate::storage::{self, AgentTree};
@@ -49,6 +49,7 @@ impl Place {
     /// Makes the folders.
     pub(super) fn prepare(environment: &Environment, plan: &Plan) -> Result<Self, SandboxError> {
         keep_apart(environment, plan)?;
+        planted::check_state(environment)?;
         let base = base(environment);
         let session = session_folder(environment, &plan.session_id);
         let workspace = plan.workspace.as_host().to_owned();
@@ -59,6 +60,14 @@ impl Place {
             )
         };
         let owner = workspace.metadata().map_err(failed)?;
+        let rootful = rustix::process::geteuid().is_root();
+        if rootful && owner.uid() != 0 {
+            // The agent is the workspace's owner, and that one may not look into root's folders.
+            return Err(SandboxError::new(
+                format!("you are root, and the workspace belongs to another user (id {})", owner.uid()),
+                "run Airlock as that user, or open a workspace of root's",
+            ));
+        }
         let place = Self {
             root: root::make(&base)?,
             image: plan.image.clone(),
@@ -67,7 +76,7 @@ impl Place {
             home: AgentTree::new(&environment.state_dir.join("homes"), plan.workspace.kept_name()),
             workspace,
             owner: (owner.uid(), owner.gid()),
-            rootful: rustix::process::geteuid().is_root(),
+            rootful,
         };
         for path in [&place.workspace, &place.upper.for_podman()] {
             check_path(path)?;

@@ -4,10 +4,10 @@
 //! plain container comes up without a word. A service that was started with the runtime cannot ignore it.
 
 use super::error::{ASK_PODMAN, SandboxError};
-use super::leftovers;
 use super::podman_program::PodmanProgram;
 use super::runtime::Runtime;
 use super::service_process::ServiceProcess;
+use super::{leftovers, planted};
 use crate::environment::Environment;
 use crate::limits::{PODMAN_ANSWER_MAX_MS, PODMAN_START_MAX_MS};
 use podman_api::Podman;
@@ -93,6 +93,7 @@ pub(super) async fn within<T>(
 fn private_folder(environment: &Environment) -> Result<TempDir, SandboxError> {
     let base =
         environment.variable("XDG_RUNTIME_DIR").filter(|folder| Path::new(folder).is_dir()).unwrap_or("/tmp");
+    planted::check_runtime(Path::new(base))?;
     leftovers::remove_services(Path::new(base));
     let private = std::os::unix::fs::PermissionsExt::from_mode(0o700);
     let mut folder = tempfile::Builder::new();
