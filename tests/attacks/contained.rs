@@ -20,6 +20,20 @@ async fn in_each(look: impl AsyncFn(&Workbench)) {
     }
 }
 
+/// Podman keeps what a container says unless it is told not to: the whole link, with every file that was read.
+#[tokio::test]
+async fn what_the_server_and_the_sandbox_say_to_each_other_is_kept_in_no_log() {
+    let bench = Workbench::new().await;
+    bench.bash("echo a-word-of-the-agent").await;
+    let id = crate::sandboxed::container(&bench.session, &bench.editor);
+    let inspect = |format: &str| crate::sandboxed::podman(&["inspect", "--format", format, &id]);
+    assert_eq!(inspect("{{.HostConfig.LogConfig.Type}}"), "none");
+    let folder = inspect("{{.StaticDir}}");
+    let kept = std::process::Command::new("grep").args(["-rl", "a-word-of-the-agent", &folder]).output();
+    assert_eq!(String::from_utf8(kept.expect("grep").stdout).unwrap(), "");
+    bench.end().await;
+}
+
 /// Whoever may run longest when memory is short: never a command, always the guest.
 #[tokio::test]
 async fn commands_die_before_the_guest_where_memory_is_short() {

@@ -1,5 +1,6 @@
 //! The container or microVM: how it is made, and the way to the guest in it.
 
+use super::create_call;
 use super::error::SandboxError;
 use super::image::MountedImage;
 use super::mounts::{USER, mapped, mounts, workspace};
@@ -55,8 +56,7 @@ pub(super) async fn create(
         options = options.annotations(annotations);
     }
     let options = mapped(options, place).build();
-    let created = within("make a container", service.api().containers().create(&options)).await?;
-    Ok(created.id)
+    within("make a container", create_call::create(service.socket(), &options)).await
 }
 
 /// The variables that there are at first: an image's own count, but not against ours.

@@ -16,6 +16,7 @@
 //! command on the host's kernel instead.
 
 mod container;
+mod create_call;
 mod disk;
 mod error;
 mod image;

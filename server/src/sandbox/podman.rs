@@ -11,7 +11,7 @@ use super::{leftovers, planted};
 use crate::environment::Environment;
 use crate::limits::{PODMAN_ANSWER_MAX_MS, PODMAN_START_MAX_MS};
 use podman_api::Podman;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -21,6 +21,7 @@ pub(super) struct PodmanService {
     api: Podman,
     runtime: Runtime,
     process: ServiceProcess,
+    socket: PathBuf,
     /// Holds the socket.
     _folder: TempDir,
 }
@@ -32,9 +33,9 @@ impl PodmanService {
         let folder = private_folder(environment)?;
         let socket = folder.path().join(leftovers::SOCKET);
         let process = ServiceProcess::start(&program, runtime, &socket)?;
-        let mut service =
-            Self { program, api: Podman::unix(&socket), runtime: runtime.clone(), process, _folder: folder };
-        service.until_ready(&socket).await?;
+        let (api, runtime) = (Podman::unix(&socket), runtime.clone());
+        let mut service = Self { program, api, runtime, process, socket, _folder: folder };
+        service.until_ready().await?;
         Ok(service)
     }
 
@@ -46,15 +47,19 @@ impl PodmanService {
         &self.api
     }
 
+    pub(super) fn socket(&self) -> &Path {
+        &self.socket
+    }
+
     pub(super) fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
-    async fn until_ready(&mut self, socket: &Path) -> Result<(), SandboxError> {
+    async fn until_ready(&mut self) -> Result<(), SandboxError> {
         const POLL: Duration = Duration::from_millis(5);
         let answered = async {
             loop {
-                if socket.exists() && self.api.ping().await.is_ok() {
+                if self.socket.exists() && self.api.ping().await.is_ok() {
                     return Ok(());
                 }
                 if let Some(what) = self.process.ended().await {
