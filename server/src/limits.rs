@@ -211,6 +211,8 @@ pub const SANDBOX_HELLO_MAX_MS: u64 = 30_000;
 pub const SANDBOX_MEMORY_MIB: u64 = 512;
 /// What `/tmp` of the sandbox may hold. It is in that memory.
 pub const SANDBOX_TEMPORARY_MIB: u64 = 256;
+/// What its `/dev/shm` may hold. That is in it, too.
+pub const SANDBOX_SHARED_MEMORY_MIB: u64 = 64;
 /// What a microVM needs on this machine besides that memory.
 pub const MICROVM_MONITOR_MIB: u64 = 128;
 /// Files that a microVM may have looked at and still know.

@@ -1,7 +1,7 @@
 //! What a sandbox takes of the machine that it is on: nothing is written but where that is bounded or watched, nothing is
 //! used up that the user needs, and nothing of the machine's own is to be read or changed.
 
-use airlock_tests::editor::EditorOptions;
+use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::ordinary_user::OrdinaryUser;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
@@ -16,6 +16,93 @@ async fn in_each(look: impl AsyncFn(&Workbench)) {
         };
         let bench = Workbench::with(options).await;
         look(&bench).await;
+        bench.end().await;
+    }
+}
+
+/// that nobody watches, until no podman of the user's starts anything.
+#[tokio::test]
+async fn nothing_is_writable_but_what_is_bounded_or_watched() {
+    // What is mounted, what is below the root, and by trying.
+    const WRITABLE: &str = "while read -r _ _ _ _ point _; do [ -w \"$point\" ] && [ ! -c \"$point\" ] && echo \"$point\"; done \
+                            < /proc/self/mountinfo | sort -u";
+    const BELOW_ROOT: &str = "find / -xdev -writable ! -type l 2>/dev/null; \
+        for d in / /etc /var /run /run/secrets /usr /opt /root /home /mnt /srv /sys /sys/fs/cgroup /proc /dev /dev/pts /bin; do \
+        (echo x > $d/evil) 2>/dev/null && echo $d; mkdir $d/evil.d 2>/dev/null && echo $d; done; \
+        for f in /etc/hosts /etc/hostname /etc/resolv.conf /run/.containerenv /etc/passwd /.airlock-guest; do \
+        (echo x >> $f) 2>/dev/null && echo $f; done; true";
+    const SIZES: &str =
+        "for p in /tmp /dev/shm; do stat -f -c '%b %S' $p | { read b s; echo $(( b * s >> 20 )); }; done";
+    in_each(async |bench| {
+        let writable = bench.bash(WRITABLE).await;
+        // The last is bounded by a limit of each process.
+        let known = ["/workspace", "/home/agent", "/tmp", "/dev/shm", "/dev/mqueue"];
+        let below_root = bench.bash(BELOW_ROOT).await;
+        let all = writable.lines().chain(below_root.lines());
+        assert_eq!(all.filter(|place| !known.contains(place)).collect::<Vec<_>>(), Vec::<&str>::new());
+        assert!(known[..4].iter().all(|point| writable.lines().any(|line| line == *point)), "{writable}");
+        assert_eq!(bench.bash(SIZES).await, "256\n64\n");
+        let queues = bench.bash("grep -c 'msgqueue size *819200 *819200' /proc/self/limits").await;
+        assert_eq!(queues, "1\n");
+        // What needs a place for a while has one.
+        assert_eq!(
+            bench.bash("echo x > /var/tmp/x; cat /tmp/x; echo y > /dev/shm/y; cat /dev/shm/y").await,
+            "x\ny\n"
+        );
+    })
+    .await;
+}
+
+/// The runtime binds the machine's own devices. In a workspace of root's the agent is root outside, whose they are.
+#[tokio::test]
+async fn no_device_of_the_machine_changes_its_permissions_for_the_agent() {
+    in_each(async |bench| {
+        let changed = bench
+            .bash(
+                "for f in $(find /dev -type c) /proc/keys /proc/kcore /proc/timer_list; do \
+                   chmod $(stat -c %a $f) $f && echo $f; done 2>/dev/null; true",
+            )
+            .await;
+        // A terminal of the sandbox's own.
+        let of_machine: Vec<&str> = changed.lines().filter(|name| !name.starts_with("/dev/pts/")).collect();
+        assert_eq!(of_machine, Vec::<&str>::new());
+        let used = "echo x > /dev/null && head -c 3 /dev/zero | wc -c && head -c 3 /dev/urandom | wc -c && \
+                    script -qc tty /dev/null && cat <(echo y) && echo z > /dev/stdout";
+        assert_eq!(bench.bash(used).await.replace('\r', ""), "3\n3\n/dev/pts/0\ny\nz\n");
+    })
+    .await;
+}
+
+/// podman takes the sandbox's `/etc/hosts` from the host's, and on some systems mounts the machine's subscription.
+#[tokio::test]
+async fn what_podman_would_take_from_the_hosts_files_is_airlocks_own() {
+    let user = OrdinaryUser::get();
+    let home = user.home();
+    let (folder, secrets) = (home.config().join("containers"), home.path().join("subscription"));
+    for folder in [&folder, &secrets] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    std::fs::write(secrets.join("key"), "SECRET of the machine").unwrap();
+    // As RHEL and Fedora have it for all users.
+    std::fs::write(folder.join("mounts.conf"), format!("{}:/run/secrets\n", secrets.display())).unwrap();
+    user.take_over(home.path());
+    for home in [Home::new(), home.clone()] {
+        let bench = if home.path().join("airlock").exists() {
+            Workbench::with(|options| options.user(user, &home)).await
+        } else {
+            Workbench::with(|options| options.home(&home)).await
+        };
+        let said = bench
+            .bash("cat /etc/hosts /etc/hostname /etc/resolv.conf /run/.containerenv; ls -A /run/secrets")
+            .await;
+        assert_eq!(said, "127.0.0.1 localhost sandbox\n::1 localhost\nsandbox\n");
+        assert_eq!(
+            bench.bash("grep -rs SECRET /run /etc; hostname; getent hosts sandbox").await,
+            "sandbox\n127.0.0.1       localhost sandbox\n"
+        );
+        // Nothing is mounted from podman's own folders, but the workspace's view, which is made there.
+        let mounted = bench.bash("grep /userdata/ /proc/self/mountinfo | grep -v ' /workspace '; true").await;
+        assert_eq!(mounted, "");
         bench.end().await;
     }
 }

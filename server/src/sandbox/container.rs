@@ -6,7 +6,7 @@ use super::image::MountedImage;
 use super::mounts::{USER, mapped, mounts, workspace};
 use super::place::{Place, Size};
 use super::podman::{PodmanService, within};
-use super::root::{GUEST_PATH, HOME_PATH, WORKSPACE_PATH};
+use super::root::{GUEST_PATH, HOME_PATH, PASSWD_ENTRY, WORKSPACE_PATH};
 use super::runtime::Runtime;
 use crate::limits::{MICROVM_FILES_MAX, MICROVM_MONITOR_MIB, SANDBOX_STOP_MAX_MS, SANDBOX_TEMPORARY_MIB};
 use futures::{StreamExt, TryStreamExt};
@@ -33,17 +33,20 @@ pub(super) async fn create(
     let mut options = ContainerCreateOpts::builder()
         .rootfs(root.display().to_string())
         .rootfs_overlay(true)
+        // What is written there is on a disk that nobody watches. The runtime for microVMs writes there itself.
+        .read_only_fs(!runtime.is_krun)
         .command([GUEST_PATH, WORKSPACE_PATH])
         .env(variables(image))
         .stdin(true)
         .terminal(false)
         .user(format!("{USER}:{USER}"))
+        .passwd_entry(PASSWD_ENTRY)
         .work_dir(WORKSPACE_PATH)
         .hostname("sandbox")
         .labels(labels)
         .net_namespace(Namespace { nsmode: Some("none".to_owned()), value: None })
         .overlay_volumes([workspace(place)])
-        .mounts(mounts(place))
+        .mounts(mounts(place, runtime))
         .drop_capabilities(["all"])
         .no_new_privilages(true)
         .r_limits([limit("nofile", files_max(size, runtime)), limit("nproc", size.processes_max)])

@@ -1,11 +1,12 @@
 //! What the sandbox sees of the host, and who it is there.
 
 use super::place::Place;
-use super::root::{ETC, GUEST_PATH, HOME_PATH, WORKSPACE_PATH};
-use crate::limits::SANDBOX_TEMPORARY_MIB;
+use super::root::{DEVICES, ETC, GUEST_PATH, HOME_PATH, OWN, WORKSPACE_PATH};
+use super::runtime::Runtime;
+use crate::limits::{SANDBOX_SHARED_MEMORY_MIB, SANDBOX_TEMPORARY_MIB};
 use podman_api::models::{ContainerMount, IdMap, IdMappingOptions, Namespace, OverlayVolume};
 use podman_api::opts::ContainerCreateOptsBuilder;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The agent's user and group in the sandbox.
 pub(super) const USER: u32 = 1000;
@@ -30,19 +31,44 @@ pub(super) fn workspace(place: &Place) -> OverlayVolume {
     }
 }
 
-/// The host's tools, or the guest alone where an image has tools of its own; the agent's home; a place for its
-/// temporary files.
-pub(super) fn mounts(place: &Place) -> Vec<ContainerMount> {
+/// The host's tools, or the guest alone where an image has tools of its own; files of ours in the place of podman's; the
+/// agent's home; places for its temporary files. Nothing else is writable, and each of these is bounded or watched.
+pub(super) fn mounts(place: &Place, runtime: &Runtime) -> Vec<ContainerMount> {
     const READ_ONLY: [&str; 4] = ["ro", "rbind", "nosuid", "nodev"];
+    let ours = |path: &str| bind(&of_root(place, path), path, &READ_ONLY);
     let tools: Vec<ContainerMount> = if place.image.is_some() {
-        let guest = place.root.join(GUEST_PATH.trim_start_matches('/'));
-        vec![bind(&guest, GUEST_PATH, &READ_ONLY)]
+        vec![ours(GUEST_PATH)]
     } else {
         let paths = std::iter::once("/usr").chain(ETC).filter(|path| Path::new(path).exists());
         paths.map(|path| bind(Path::new(path), path, &READ_ONLY)).collect()
     };
     let home = bind(&place.home.for_podman(), HOME_PATH, &["rw", "rbind", "nosuid", "nodev"]);
-    tools.into_iter().chain([home, temporary("/tmp")]).collect()
+    let mut all: Vec<ContainerMount> = tools.into_iter().chain(OWN.map(ours)).collect();
+    all.extend([home, temporary("/tmp", SANDBOX_TEMPORARY_MIB)]);
+    // A microVM's kernel makes its own.
+    if !runtime.is_krun {
+        if place.rootful {
+            all.extend(devices(place));
+        }
+        all.push(temporary("/dev/shm", SANDBOX_SHARED_MEMORY_MIB));
+    }
+    all
+}
+
+/// The devices, such that nobody inside can change their permissions. Runtimes bind the host's own into a user namespace,
+/// writable; and in a workspace of root's the agent is root outside, to whom they belong.
+fn devices(place: &Place) -> Vec<ContainerMount> {
+    const READ_ONLY: [&str; 4] = ["ro", "bind", "nosuid", "noexec"];
+    const TERMINALS: [&str; 6] = ["nosuid", "noexec", "newinstance", "ptmxmode=0666", "mode=0620", "gid=5"];
+    let folder = bind(&of_root(place, "/dev"), "/dev", &READ_ONLY);
+    let device = DEVICES.map(|name| Path::new("/dev").join(name).display().to_string());
+    let device = device.map(|path| bind(Path::new(&path), &path, &READ_ONLY));
+    let terminals = mount("devpts", Some("devpts".to_owned()), "/dev/pts", &TERMINALS);
+    std::iter::once(folder).chain(device).chain([terminals]).collect()
+}
+
+fn of_root(place: &Place, path: &str) -> PathBuf {
+    place.root.join(path.trim_start_matches('/'))
 }
 
 fn bind(source: &Path, destination: &str, options: &[&str]) -> ContainerMount {
@@ -50,8 +76,8 @@ fn bind(source: &Path, destination: &str, options: &[&str]) -> ContainerMount {
 }
 
 /// In memory, and less than the sandbox has: a full one is an error for who fills it, not the end of the sandbox.
-fn temporary(destination: &str) -> ContainerMount {
-    let size = format!("size={SANDBOX_TEMPORARY_MIB}m");
+fn temporary(destination: &str, mib: u64) -> ContainerMount {
+    let size = format!("size={mib}m");
     mount("tmpfs", Some("tmpfs".to_owned()), destination, &["rw", "nosuid", "nodev", "mode=1777", &size])
 }
 
