@@ -219,6 +219,10 @@ pub const MICROVM_MONITOR_MIB: u64 = 128;
 pub const MICROVM_FILES_MAX: u64 = 1 << 20;
 /// Files that one process in the sandbox may have open.
 pub const SANDBOX_FILES_MAX: u64 = 16_384;
+/// Of what the kernel counts per user a sandbox gets one part in so many.
+pub const SANDBOX_USER_SHARE: u64 = 4;
+/// Programs in it that may watch files: many systems allow the user 128.
+pub const SANDBOX_WATCHERS_MAX: u64 = 32;
 /// Processes in the sandbox.
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
 /// What is kept free on the disk that the sandbox writes to.

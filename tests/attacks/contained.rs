@@ -20,6 +20,7 @@ async fn in_each(look: impl AsyncFn(&Workbench)) {
     }
 }
 
+/// CVE-2024-21626's cousins begin with a write outside of the mounts; and what is written to a container's root fills a disk
 /// that nobody watches, until no podman of the user's starts anything.
 #[tokio::test]
 async fn nothing_is_writable_but_what_is_bounded_or_watched() {
@@ -105,6 +106,28 @@ async fn what_podman_would_take_from_the_hosts_files_is_airlocks_own() {
         assert_eq!(mounted, "");
         bench.end().await;
     }
+}
+
+/// All of a user's programs share so many watchers of files. Without them editors and builds fail.
+#[tokio::test]
+async fn watchers_of_files_are_not_used_up_for_the_user() {
+    const EXHAUST: &str = r#"python3 -c '
+import ctypes, os
+libc = ctypes.CDLL(None)
+watchers = 0
+while libc.inotify_init1(0) >= 0: watchers += 1
+print(watchers)'
+cat /proc/sys/user/max_inotify_instances"#;
+    let of_user: u64 =
+        std::fs::read_to_string("/proc/sys/user/max_inotify_watches").unwrap().trim().parse().unwrap();
+    in_each(async |bench| {
+        assert_eq!(bench.bash(EXHAUST).await, "32\n32\n");
+        let watches: u64 =
+            bench.bash("cat /proc/sys/user/max_inotify_watches").await.trim().parse().expect("a number");
+        assert_eq!(watches, of_user / 4);
+        assert_eq!(bench.bash("cat /proc/sys/user/max_user_namespaces").await, "0\n");
+    })
+    .await;
 }
 
 /// Podman keeps what a container says unless it is told not to: the whole link, with every file that was read.

@@ -85,6 +85,12 @@ pub(super) async fn runtime_used(service: &PodmanService, id: &str) -> Option<St
     }
 }
 
+/// The first process of a running container.
+pub(super) async fn process(service: &PodmanService, id: &str) -> Option<u32> {
+    let inspected = within("inspect the container", service.api().containers().get(id).inspect()).await;
+    inspected.ok()?.state?.pid.and_then(|pid| pid.try_into().ok()).filter(|pid| *pid > 0)
+}
+
 /// Whether the guest, which cannot be heard, is well: it runs, or has ended well, as it does when nobody is at the other
 /// end any more. One that podman knows nothing of may have.
 pub(super) async fn is_well(service: &PodmanService, id: &str) -> bool {

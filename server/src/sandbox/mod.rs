@@ -37,6 +37,7 @@ mod start;
 mod survey;
 mod trial;
 mod user;
+mod user_counts;
 mod user_namespace;
 
 pub use error::SandboxError;

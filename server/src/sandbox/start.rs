@@ -6,7 +6,9 @@ use super::last_words::LastWords;
 use super::place::{self, Place, Size, session_folder};
 use super::podman::PodmanService;
 use super::runtime::Runtime;
-use super::{Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime, user_namespace};
+use super::{
+    Isolation, Plan, Sandbox, container, leftovers, monitor, proof, runtime, user_counts, user_namespace,
+};
 use crate::config::IsolationWish;
 use crate::environment::Environment;
 use crate::limits::SANDBOX_HELLO_MAX_MS;
@@ -143,7 +145,14 @@ impl Start<'_> {
         let accepted = met.and_then(|met| proof::accept(met.2, plan.isolation).map(|()| met));
         match accepted {
             Ok((link, hello, isolation)) => {
-                let unlimited = proof::memory_is_unlimited(&hello, isolation, size);
+                let mut shortcomings: Vec<String> =
+                    proof::memory_is_unlimited(&hello, isolation, size).into_iter().collect();
+                if isolation == Isolation::Container
+                    && let Some(why) = user_counts::bound(&service, &id).await
+                {
+                    shortcomings
+                        .push(format!("a command in it can watch all the files that you may watch: {why}"));
+                }
                 let is_none = |why: &String| {
                     SandboxError::new(why, "see that it is crun's krun, and podman new enough")
                 };
@@ -156,7 +165,7 @@ impl Start<'_> {
                     session_folder: session_folder(environment, &plan.session_id),
                     no_microvm: not_a_microvm.as_ref().map(is_none),
                     remarks: not_a_microvm.into_iter().collect(),
-                    shortcomings: unlimited.into_iter().collect(),
+                    shortcomings,
                     last_words,
                     environment: environment.clone(),
                     is_replacement: AtomicBool::new(false),
