@@ -9,7 +9,7 @@
 //! | the Messages API; the tools, built in and from WASM components; what they change and see; where they run | [`claude`], [`tools`], [`plugins`], [`review`], [`view`], [`sandbox`] |
 //! | what becomes of accepted work: commits, pushes, pull requests | [`git`], [`forge`] |
 //! | what the user configured and allowed | [`config`], [`trust`] |
-//! | the ground: disk, environment, processes, the system's packages, memory, limits, patience, paths, secrets, problems | [`conversation`], [`storage`], [`environment`], `process_group`, [`distribution`], [`memory`], [`limits`], [`patience`], [`paths`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
+//! | the ground: disk, environment, processes, the system's packages, memory, limits, patience, paths, patterns, secrets, problems | [`conversation`], [`storage`], [`environment`], `process_group`, [`distribution`], [`memory`], [`limits`], [`patience`], [`paths`], [`patterns`], [`secret`], [`problem`], [`nearest`], [`neutral`] |
 
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests arrange the world themselves"))]
 
@@ -29,6 +29,7 @@ pub mod nearest;
 pub mod neutral;
 pub mod paths;
 pub mod patience;
+pub mod patterns;
 pub mod plugins;
 pub mod problem;
 pub(crate) mod process_group;
