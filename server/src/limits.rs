@@ -255,6 +255,20 @@ pub const VIEW_BASE_LINE_MAX_BYTES: usize = 1 << 20;
 pub const VIEW_BASE_OLD_LINES_MAX: usize = 1_000;
 /// Changes of a session that are listed.
 pub const CHANGES_MAX: usize = 20_000;
+/// A file of the user's in which names of what runs are looked for. Around a larger manifest everything counts as named.
+pub const PROTECTED_FILE_MAX_BYTES: usize = 4 << 20;
+/// Names that are followed through links. When there are more, everything counts as named.
+pub const PROTECTED_NAMES_MAX: usize = 20_000;
+/// Packages of cargo's, and folders in which these are looked for. When there are more, all code in Rust counts as run.
+pub const PROTECTED_PACKAGES_MAX: usize = 2_000;
+/// Hooks in one folder in which names are looked for.
+pub const PROTECTED_HOOKS_MAX: usize = 1_000;
+/// Files that settings of git include. When there are more, everything in the repository counts as named.
+pub const PROTECTED_INCLUDES_MAX: usize = 100;
+/// How much of a repository's index is read, for the links that git tracks.
+pub const PROTECTED_INDEX_MAX_BYTES: u64 = 256 << 20;
+/// Links that git tracks which are followed.
+pub const PROTECTED_LINKS_MAX: usize = 4_000;
 /// Files that are written before the first of them gets its name. Each keeps two handles open.
 pub const ACCEPT_BATCH_MAX: usize = 64;
 /// How many of them are synced at once.

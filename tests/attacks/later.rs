@@ -111,6 +111,38 @@ async fn what_editors_shells_and_tools_run_by_themselves_is_accepted_only_by_its
         ".woodpecker.yml",
         ".mise.local.toml",
         ".golangci.yaml",
+        // Builds.
+        "gradle.properties",
+        "project/Build.scala",
+        "Directory.Packages.props",
+        "app.csproj.user",
+        "Directory.Solution.targets",
+        "rebar.config.script",
+        "config/config.exs",
+        "app.cabal",
+        "Setup.hs",
+        // Linters.
+        ".lintr",
+        ".oxlintrc.json",
+        ".markdownlint.cjs",
+        ".php-cs-fixer.php",
+        // Hooks.
+        ".commitlintrc.yml",
+        ".nano-staged.json",
+        ".huskyrc.json",
+        "prek.toml",
+        "hk.pkl",
+        // Environments.
+        "default.nix",
+        "devenv.nix",
+        ".envrc.local",
+        "env/bin/python",
+        "mise/config.toml",
+        // Agents and builds elsewhere.
+        ".qwen/settings.json",
+        "crush.json",
+        ".openhands/setup.sh",
+        ".cirrus.star",
     ];
     write_all(&bench, &runs).await;
     let harmless = [
@@ -276,7 +308,8 @@ async fn a_manifest_that_begins_to_run_something_is_accepted_only_by_itself() {
             "o/Cargo.toml",
             "o/package.json",
             "o/pyproject.toml",
-            "package.json"
+            "package.json",
+            "src/gen.rs"
         ]
     );
     bench.review("accept", json!({})).await;

@@ -12,6 +12,7 @@ mod hostile_guest;
 mod isolation;
 mod kernel;
 mod later;
+mod led_to;
 mod paths;
 mod places;
 mod planted;

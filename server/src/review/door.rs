@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::candidates::candidates;
 use super::change::{Change, ChangeKind, Part};
 use super::hunks::hunks;
-use super::protected::Linked;
+use super::protected::Reached;
 use super::read_so_far::ReadSoFar;
 use super::selection::{Picked, Selection, pick};
 use super::steps::Steps;
@@ -120,7 +120,6 @@ fn find(sides: &Sides) -> io::Result<Listing> {
     let candidates = candidates(sides)?;
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
-    let linked = Linked::of(sides.user.root())?;
     let (mut read, mut is_cut) = (ReadSoFar::default(), false);
     for path in candidates.paths {
         if read.is_enough() {
@@ -128,8 +127,7 @@ fn find(sides: &Sides) -> io::Result<Listing> {
             break;
         }
         let change = match change_of(sides, &path) {
-            Ok(Some(mut change)) => {
-                change.protected |= linked.has(&path);
+            Ok(Some(change)) => {
                 read.add(&change);
                 change
             }
@@ -146,6 +144,10 @@ fn find(sides: &Sides) -> io::Result<Listing> {
         } else {
             listing.changes.push(change);
         }
+    }
+    let reached = Reached::by(&sides.user, &listing.changes)?;
+    for change in &mut listing.changes {
+        change.protected |= reached.has(change);
     }
     let unreadable = candidates.unreadable.iter();
     listing.remarks.extend(unreadable.map(|folder| {

@@ -6,7 +6,7 @@
 //! | three-way merges | `merge` |
 //! | a change, decided from three states | `change` |
 //! | where to look for changes, and for how long | `candidates`, `read_so_far` |
-//! | what is accepted only by itself, or never | `protected` |
+//! | what is accepted only by itself, or never: by its name, and by what the user's own files lead to | `protected` |
 //! | listing, accepting, rejecting; of what; how far that has come | `door`; `selection`; `steps` |
 //! | what somebody was shown of it | `displayed` |
 //! | undoing turns | `checkpoints` |

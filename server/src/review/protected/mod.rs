@@ -1,16 +1,38 @@
 //! Paths that run something later, or that steer what runs: never accepted together with others.
+//!
+//! | what | where |
+//! |---|---|
+//! | the names of what runs, and who runs it | `names`, `names.toml` |
+//! | files that everybody changes, and that can also say what runs | `manifests` |
+//! | what the user's own files lead to: where to look; what is found | `search`; `reached` |
+//! | … by links; by manifests; by words in hooks and settings | `links`; `cargo`, `scripts`; `words` |
+//! | … by a repository's settings, hooks and tracked links | `repository`, `git_settings`, `git_index` |
+//!
+//! This is help and no wall: a name that isn't known, and a way that isn't followed, is accepted unmarked.
+//!
+//! Architecture invariant: nothing is run to find out what runs, and everything is read beneath a handle of the workspace,
+//! through no link and with a limit.
 
+mod cargo;
+mod git_index;
+mod git_settings;
 mod links;
 mod manifests;
 mod names;
+mod reached;
+mod repository;
+mod scripts;
+mod search;
+mod words;
 
-pub(super) use links::{Linked, leads_astray};
+pub(super) use links::leads_astray;
 pub(super) use manifests::runs_more;
+pub(super) use reached::Reached;
 
-use crate::neutral::is_plain;
 use crate::paths::WorkspacePath;
-use icu_normalizer::ComposingNormalizerBorrowed;
-use names::{EXAMPLES, FILES, FOLDERS, PREFIXES, SUFFIXES};
+use crate::patterns::{is_short_for, plain};
+use names::names;
+use std::path::Path;
 
 /// How carefully a path is treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,52 +45,29 @@ pub(super) enum Protection {
     Never,
 }
 
-/// How carefully this path is treated. Other letters of the same name, and letters that cannot be seen, change nothing:
-/// some file systems take them for the same.
+/// How carefully this path is treated, by its name alone.
 pub(super) fn protection(path: &WorkspacePath) -> Protection {
-    let names: Vec<String> = path.as_str().split(['/', '\\']).map(plain).collect();
-    let Some(file) = names.last() else {
-        return Protection::None;
-    };
-    if names.iter().any(|name| name == ".git" || is_short_for(name, ".git")) {
+    let path = key(path.as_path());
+    if path.split('/').any(is_git) {
         return Protection::Never;
     }
-    let in_folder = names.iter().any(|name| is_one_of(name, FOLDERS));
-    let is_file = is_one_of(file, FILES)
-        || PREFIXES.iter().any(|prefix| file.starts_with(prefix))
-        || SUFFIXES.iter().any(|suffix| file.ends_with(suffix));
-    let is_example = EXAMPLES.contains(&file.as_str());
-    if in_folder || (is_file && !is_example) { Protection::OneByOne } else { Protection::None }
+    let names = names();
+    let in_folder = || path.rsplit_once('/').is_some_and(|(folder, _)| names.patterns.have(folder));
+    // A short name of DOS's may be that of another file.
+    let is_example = || names.examples.have(&path) && !path.contains('~');
+    let is_protected = names.patterns.have(&path) && (!is_example() || in_folder());
+    if is_protected { Protection::OneByOne } else { Protection::None }
 }
 
-fn is_one_of(name: &str, protected: &[&str]) -> bool {
-    protected.contains(&name) || (name.contains('~') && protected.iter().any(|one| is_short_for(name, one)))
+/// Whether a name, as it is compared, is that of git's own folder.
+fn is_git(name: &str) -> bool {
+    name == ".git" || is_short_for(name, ".git")
 }
 
-/// A name as a file system that is careless about letters sees it.
-fn plain(name: &str) -> String {
-    let same = ComposingNormalizerBorrowed::new_nfkc();
-    let lower: String =
-        same.normalize(name).chars().filter(|c| is_plain(*c)).flat_map(char::to_lowercase).collect();
-    let name: String = same.normalize(&lower).chars().filter(|c| is_plain(*c)).collect();
-    // What stands behind a colon names a part of the same file there.
-    let name = name.split(':').next().unwrap_or_default();
-    name.trim_end_matches(['.', ' ']).to_owned()
-}
-
-/// Whether this is what DOS would call a file of that name, as `VSCODE~1`: six letters and a number, or two letters, four
-/// digits of a sum and a number.
-fn is_short_for(name: &str, long: &str) -> bool {
-    let Some((begin, number)) = name.split_once('~') else { return false };
-    let number = number.split('.').next().unwrap_or_default();
-    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
-        return false;
-    }
-    let letters: String = long.trim_start_matches('.').split('.').next().unwrap_or_default().to_owned();
-    let is_sum = |sum: &str| sum.len() == 4 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let by_sum = begin.split_at_checked(2).is_some_and(|(two, sum)| letters.starts_with(two) && is_sum(sum));
-    let whole: String = letters.chars().take(6).collect();
-    by_sum || begin == whole
+/// A path as it is compared: what a file system takes for the same is the same.
+pub(super) fn key(path: &Path) -> String {
+    let names: Vec<String> = path.to_string_lossy().split(['/', '\\']).map(plain).collect();
+    names.join("/")
 }
 
 #[cfg(test)]
@@ -145,13 +144,6 @@ mod tests {
             ".git\\config",
         ] {
             assert_eq!(of(path), Protection::Never, "{path}");
-        }
-    }
-
-    #[test]
-    fn every_name_is_written_as_it_is_compared() {
-        for name in [FOLDERS, FILES, PREFIXES, SUFFIXES, EXAMPLES].concat() {
-            assert_eq!(plain(&format!("{name}x")), format!("{name}x"));
         }
     }
 }

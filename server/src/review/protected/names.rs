@@ -1,333 +1,128 @@
-//! The names of what runs later, or steers what runs, without anybody's asking for it: when a folder is opened or entered,
-//! a file saved, a commit made or pushed, a program of everyday use started.
-//!
-//! What runs only when the user starts it by name (a Makefile, a script) is not among them: nothing would be left.
-//! All are in small letters.
+//! The names of what runs later, from `names.toml`.
 
-/// Folders in which everything is protected, wherever they are.
-pub(super) const FOLDERS: &[&str] = &[
-    // Ours and other agents'.
-    ".airlock",
-    ".aider",
-    ".amazonq",
-    ".claude",
-    ".clinerules",
-    ".codex",
-    ".continue",
-    ".cursor",
-    ".gemini",
-    ".kiro",
-    ".opencode",
-    ".roo",
-    ".windsurf",
-    // Editors, and what their servers load.
-    ".bsp",
-    ".devcontainer",
-    ".fleet",
-    ".helix",
-    ".idea",
-    ".kakrc.d",
-    ".nova",
-    ".nvim",
-    ".run",
-    ".settings",
-    ".theia",
-    ".vim",
-    ".vs",
-    ".vscode",
-    ".zed",
-    // Builds and tests elsewhere.
-    ".azure-pipelines",
-    ".buildkite",
-    ".builds",
-    ".circleci",
-    ".forgejo",
-    ".gitea",
-    ".github",
-    ".gitlab",
-    ".semaphore",
-    ".teamcity",
-    ".tekton",
-    ".woodpecker",
-    // Hooks, and other systems that keep versions.
-    ".bzr",
-    ".githooks",
-    ".hg",
-    ".husky",
-    ".jj",
-    ".lefthook",
-    ".sl",
-    ".svn",
-    // What a shell, a language's tools or an editor's server load by themselves.
-    ".cargo",
-    ".direnv",
-    ".mise",
-    ".mvn",
-    ".terraform",
-    ".venv",
-    ".yarn",
-    "node_modules",
-    "venv",
-    // Where the workspace is somebody's home.
-    ".config",
-    ".gnupg",
-    ".local",
-    ".ssh",
-];
+use crate::patterns::{Patterns, plain};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-/// Files that are protected, wherever they are.
-pub(super) const FILES: &[&str] = &[
-    // A folder with this in it may be a repository to git, whose settings name programs.
-    "head",
-    ".gitattributes",
-    ".gitconfig",
-    ".gitmodules",
-    ".lfsconfig",
-    // Ours and other agents'.
-    ".aider.conf.yml",
-    ".claude.json",
-    ".clinerules",
-    ".cursorrules",
-    ".goosehints",
-    ".mcp.json",
-    ".windsurfrules",
-    "agents.md",
-    "agents.override.md",
-    "claude.local.md",
-    "claude.md",
-    "gemini.md",
-    "mcp.json",
-    "opencode.json",
-    "opencode.jsonc",
-    // Editors, and what their servers load.
-    ".classpath",
-    ".devcontainer.json",
-    ".dir-locals-2.el",
-    ".dir-locals.el",
-    ".exrc",
-    ".lazy.lua",
-    ".luarc.json",
-    ".luarc.jsonc",
-    ".lvimrc",
-    ".neoconf.json",
-    ".nvim.lua",
-    ".nvimrc",
-    ".project",
-    ".rust-analyzer.toml",
-    ".rust-project.json",
-    ".vimrc",
-    ".vimrc.local",
-    ".ycm_extra_conf.py",
-    "_vimrc",
-    "buildserver.json",
-    "devcontainer.json",
-    "hie.yaml",
-    "rust-analyzer.toml",
-    "rust-project.json",
-    // Builds and tests elsewhere.
-    ".appveyor.yml",
-    ".build.yml",
-    ".cirrus.yml",
-    ".drone.yml",
-    ".gitlab-ci.yml",
-    ".gitpod.yml",
-    ".replit",
-    ".travis.yml",
-    ".woodpecker.yaml",
-    ".woodpecker.yml",
-    "appveyor.yml",
-    "azure-pipelines.yaml",
-    "azure-pipelines.yml",
-    "bitbucket-pipelines.yml",
-    "buildspec.yml",
-    "cloudbuild.yaml",
-    "cloudbuild.yml",
-    "jenkinsfile",
-    "netlify.toml",
-    "vercel.json",
-    // Hooks.
-    ".lintstagedrc",
-    ".overcommit.yml",
-    ".pre-commit-config.yaml",
-    ".pre-commit-config.yml",
-    ".pre-commit-hooks.yaml",
-    "lefthook.json",
-    "lefthook.jsonc",
-    "lefthook.toml",
-    "lefthook.yaml",
-    "lefthook.yml",
-    // Git's own, in whatever folder `core.hooksPath` says they are.
-    "applypatch-msg",
-    "commit-msg",
-    "fsmonitor-watchman",
-    "p4-changelist",
-    "p4-post-changelist",
-    "p4-pre-submit",
-    "p4-prepare-changelist",
-    "post-applypatch",
-    "post-checkout",
-    "post-commit",
-    "post-index-change",
-    "post-merge",
-    "post-receive",
-    "post-rewrite",
-    "post-update",
-    "pre-applypatch",
-    "pre-auto-gc",
-    "pre-commit",
-    "pre-merge-commit",
-    "pre-push",
-    "pre-rebase",
-    "pre-receive",
-    "prepare-commit-msg",
-    "proc-receive",
-    "push-to-checkout",
-    "reference-transaction",
-    "sendemail-validate",
-    "update",
-    // Entering a folder.
-    ".autoenv",
-    ".autoenv.zsh",
-    ".env",
-    ".envrc",
-    ".mise.local.toml",
-    ".mise.toml",
-    ".node-version",
-    ".nvmrc",
-    ".python-version",
-    ".ruby-version",
-    ".sdkmanrc",
-    ".tool-versions",
-    "devbox.json",
-    "flake.nix",
-    "mise.local.toml",
-    "mise.toml",
-    "shell.nix",
-    // What a language's tools load by themselves, and where they get it from.
-    ".bazeliskrc",
-    ".bazelrc",
-    ".bazelversion",
-    ".condarc",
-    ".flake8",
-    ".formatter.exs",
-    ".ghci",
-    ".iex.exs",
-    ".irbrc",
-    ".mypy.ini",
-    ".npmrc",
-    ".pdbrc",
-    ".pnp.cjs",
-    ".pnp.loader.mjs",
-    ".pnpmfile.cjs",
-    ".pryrc",
-    ".pylintrc",
-    ".pylintrc.toml",
-    ".renviron",
-    ".rprofile",
-    ".rubocop.yml",
-    ".solargraph.yml",
-    ".yarnrc",
-    ".yarnrc.yml",
-    "babel.config.json",
-    "binding.gyp",
-    "build.rs",
-    "build.zig",
-    "cmakelists.txt",
-    "cmakepresets.json",
-    "cmakeuserpresets.json",
-    "conftest.py",
-    "directory.build.props",
-    "directory.build.targets",
-    "gemfile",
-    "gems.rb",
-    "gradle-wrapper.jar",
-    "gradle-wrapper.properties",
-    "gradlew",
-    "gradlew.bat",
-    "jest.config.json",
-    "mix.exs",
-    "mvnw",
-    "mypy.ini",
-    "nuget.config",
-    "package.swift",
-    "pip.conf",
-    "pom.xml",
-    "project.clj",
-    "pylintrc",
-    "pylintrc.toml",
-    "rebar.config",
-    "rust-toolchain",
-    "rust-toolchain.toml",
-    "setup.cfg",
-    "sitecustomize.py",
-    "tox.ini",
-    "usercustomize.py",
-    // Debuggers and shells.
-    ".bash_login",
-    ".bash_logout",
-    ".bash_profile",
-    ".bashrc",
-    ".gdbinit",
-    ".inputrc",
-    ".lldbinit",
-    ".netrc",
-    ".profile",
-    ".tmux.conf",
-    ".xinitrc",
-    ".xprofile",
-    ".zlogin",
-    ".zlogout",
-    ".zprofile",
-    ".zshenv",
-    ".zshrc",
-];
+/// All of them.
+pub(super) struct Names {
+    /// What is protected.
+    pub(super) patterns: Patterns,
+    /// Files that only show what one of such a name looks like.
+    pub(super) examples: Patterns,
+    /// Where files are whose words name what runs: the first name of each path, and the others. The last may be `*`.
+    pub(super) follow: HashMap<String, Vec<Vec<String>>>,
+}
 
-/// How the names of protected files begin.
-pub(super) const PREFIXES: &[&str] = &[
-    ".babelrc",
-    ".env.",
-    ".eslintrc",
-    ".golangci.",
-    ".lefthook-local.",
-    ".lefthook.",
-    ".lintstagedrc.",
-    ".mocharc",
-    ".prettierrc",
-    ".stylelintrc",
-    "jenkinsfile.",
-    "lefthook-local.",
-];
+/// A table of the file. Who runs it, and where that is documented, is for people.
+#[derive(Deserialize)]
+struct Runs {
+    names: Vec<String>,
+    #[serde(default)]
+    except: Vec<String>,
+    #[serde(default)]
+    follow: Vec<String>,
+}
 
-/// How they end.
-pub(super) const SUFFIXES: &[&str] = &[
-    ".cmake",
-    ".code-workspace",
-    ".csproj",
-    ".desktop",
-    ".fsproj",
-    ".gemspec",
-    ".gradle",
-    ".gradle.kts",
-    ".iml",
-    ".ipr",
-    ".iws",
-    ".lnk",
-    ".pth",
-    ".run.xml",
-    ".sbt",
-    ".sublime-build",
-    ".sublime-project",
-    ".sublime-workspace",
-    ".vbproj",
-    ".vcxproj",
-    // Editors' checkers and formatters run them to learn how to check.
-    ".config.cjs",
-    ".config.cts",
-    ".config.js",
-    ".config.mjs",
-    ".config.mts",
-    ".config.ts",
-];
+#[derive(Deserialize)]
+struct File {
+    runs: Vec<Runs>,
+}
 
-/// An example of what should be in a file of this name, which nobody loads.
-pub(super) const EXAMPLES: &[&str] = &[".env.dist", ".env.example", ".env.sample", ".env.template"];
+const TEXT: &str = include_str!("names.toml");
+
+/// The names that Airlock comes with.
+pub(super) fn names() -> &'static Names {
+    static NAMES: LazyLock<Names> = LazyLock::new(|| read(TEXT));
+    &NAMES
+}
+
+#[expect(clippy::expect_used, reason = "the file is in the program, and a test reads it")]
+fn read(text: &str) -> Names {
+    let file: File = toml::from_str(text).expect("names.toml is a list of tables");
+    let patterns =
+        |of: fn(&Runs) -> &Vec<String>| Patterns::parse(file.runs.iter().flat_map(of).map(String::as_str)).0;
+    let mut follow: HashMap<_, Vec<_>> = HashMap::new();
+    for path in file.runs.iter().flat_map(|runs| &runs.follow) {
+        let mut names = path.split('/').map(plain);
+        let first = names.next().unwrap_or_default();
+        follow.entry(first).or_default().push(names.collect());
+    }
+    Names { patterns: patterns(|runs| &runs.names), examples: patterns(|runs| &runs.except), follow }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// What was in the list when it was made.
+    const KEPT: &str = include_str!("names_kept.txt");
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Whole {
+        names: Vec<String>,
+        #[serde(default)]
+        except: Vec<String>,
+        #[serde(default)]
+        follow: Vec<String>,
+        by: String,
+        source: String,
+    }
+
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct WholeFile {
+        runs: Vec<Whole>,
+    }
+
+    #[test]
+    fn every_entry_says_what_runs_it_and_where_that_is_documented() {
+        let file: WholeFile = toml::from_str(TEXT).unwrap();
+        assert!(file.runs.len() > 50);
+        let mut seen = HashSet::new();
+        for Whole { names, except, follow, by, source } in &file.runs {
+            assert!(!names.is_empty() && !by.trim().is_empty() && !source.trim().is_empty(), "{names:?}");
+            assert!(source.contains("https://") || source.contains(", "), "no place to look it up: {source}");
+            for name in names {
+                assert!(seen.insert(name), "{name} is there twice");
+            }
+            let (patterns, wrong) = Patterns::parse(names.iter().chain(except).map(String::as_str));
+            assert_eq!(wrong, [], "{names:?}");
+            for path in follow {
+                let path = path.replace('*', "x");
+                assert!(patterns.have(&path) || names_have(&path), "{path} is followed and not protected");
+            }
+            for name in names.iter().chain(except).chain(follow) {
+                // As it is compared: in small letters, and nothing that a careless file system leaves out.
+                assert!(name.split('/').all(|part| plain(part) == *part), "{name}");
+            }
+        }
+    }
+
+    fn names_have(path: &str) -> bool {
+        names().patterns.have(path)
+    }
+
+    #[test]
+    fn no_name_that_was_ever_in_the_list_is_dropped() {
+        let mut count = 0;
+        for name in KEPT.lines().filter(|line| !line.starts_with('#')).flat_map(str::split_whitespace) {
+            let inside = name.strip_suffix('/').map(|folder| format!("{folder}/x"));
+            let path = inside.unwrap_or_else(|| name.to_owned()).replace('*', "x");
+            let path: Vec<String> = path.split('/').map(plain).collect();
+            assert!(names_have(&path.join("/")), "{name}");
+            count += 1;
+        }
+        assert!(count > 300, "{count}");
+    }
+
+    #[test]
+    fn what_only_shows_how_a_file_could_look_is_no_more_than_that() {
+        for example in [".env.example", ".envrc.sample"] {
+            assert!(names().examples.have(example) && names_have(example), "{example}");
+        }
+    }
+}
