@@ -1,5 +1,6 @@
 //! What the user's own files lead to: manifests, settings of git and links make files run whose names say nothing of that.
 
+use crate::desk::configure;
 use crate::review::with_files;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
@@ -189,5 +190,17 @@ async fn what_hooks_and_editors_settings_name_is_accepted_only_by_itself() {
     let all = ["_build/own.py", "dev/other", "dev/start", "scripts/lint.sh", "src/own.py"];
     only_these_are_left(&bench, &home.workspace(), &all, &["_build/own.py", "dev/start", "scripts/lint.sh"])
         .await;
+    bench.end().await;
+}
+
+/// The user knows more of what runs than any list: their own names count besides, and a repository can't take one away.
+#[tokio::test]
+async fn what_the_user_protects_besides_is_accepted_only_by_itself() {
+    let (home, options) = with_files(&[(".airlock/config.toml", "protected = []\n")]);
+    configure(&home, "config.toml", "protected = [\"deploy/*.sh\", \"ops/\"]\n");
+    let bench = Workbench::with(options).await;
+    let all = [".envrc", "deploy/a.txt", "deploy/go.sh", "ops/deep/x", "sub/deploy/go.sh"];
+    let expected = [".envrc", "deploy/go.sh", "ops/deep/x", "sub/deploy/go.sh"];
+    only_these_are_left(&bench, &home.workspace(), &all, &expected).await;
     bench.end().await;
 }

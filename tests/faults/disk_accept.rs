@@ -3,6 +3,7 @@
 
 use airlock::environment::Environment;
 use airlock::paths::{WorkspacePath, WorkspaceRoot};
+use airlock::patterns::Patterns;
 use airlock::review::{self, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::view::{Entry, NoEditor, SessionView, Sides, WorkspaceWatches};
@@ -106,11 +107,12 @@ struct Opened {
 impl Opened {
     async fn accept(&self) -> std::io::Result<Outcome> {
         let held = self.view.hold().await.expect("something to review");
-        review::accept(&held, &NoEditor, &Selection::default(), &Steps::default()).await
+        review::accept(&held, &NoEditor, &Selection::default(), &Patterns::default(), &Steps::default()).await
     }
 
     async fn pending(&self) -> BTreeSet<String> {
-        let listing = review::list(&self.view.hold().await.expect("something to review")).await;
+        let listing =
+            review::list(&self.view.hold().await.expect("something to review"), &Patterns::default()).await;
         let changes = listing.expect("a good day").changes;
         changes.iter().map(|change| change.path.to_string()).collect()
     }

@@ -2,6 +2,7 @@
 
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
+use airlock::patterns::Patterns;
 use airlock::review::{self, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
@@ -36,7 +37,7 @@ async fn accept(workspace: &Path, files: usize) -> std::io::Result<Outcome> {
     let watches = WorkspaceWatches::default();
     let view = SessionView::new(slot, &root, Arc::new(NoEditor), &watches, &folder, |_| ());
     let held = view.hold().await.expect("a view");
-    review::accept(&held, &NoEditor, &Selection::default(), &Steps::default()).await
+    review::accept(&held, &NoEditor, &Selection::default(), &Patterns::default(), &Steps::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -6,6 +6,7 @@
 use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
+use airlock::patterns::Patterns;
 use airlock::review::{self, Change, ChangeKind, Displayed, Part, Selection, Steps};
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
 use airlock::view::{HeldView, NoEditor, SessionView, WorkspaceWatches};
@@ -118,13 +119,13 @@ impl World {
     }
 
     async fn list(&self) -> Vec<Change> {
-        review::list(&self.view.hold().await.unwrap()).await.unwrap().changes
+        review::list(&self.view.hold().await.unwrap(), &Patterns::default()).await.unwrap().changes
     }
 
     async fn accept(&self, selection: Selection) -> review::Outcome {
         let held = self.view.hold().await.unwrap();
         let selection = shown(&held, selection).await;
-        review::accept(&held, &NoEditor, &selection, &Steps::default()).await.unwrap()
+        review::accept(&held, &NoEditor, &selection, &Patterns::default(), &Steps::default()).await.unwrap()
     }
 
     async fn reject(&self, selection: Selection) -> review::Outcome {
@@ -136,7 +137,7 @@ impl World {
 
 /// As somebody selects it who sees all that waits.
 async fn shown(held: &HeldView<'_>, selection: Selection) -> Selection {
-    let listing = review::list(held).await.unwrap();
+    let listing = review::list(held, &Patterns::default()).await.unwrap();
     Selection { shown: Displayed::all_of(&listing), ..selection }
 }
 

@@ -5,6 +5,7 @@ use super::history::{HistoryError, HistoryFolder};
 use super::session::Session;
 use super::update::{NoticeLevel, Update};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::patterns::Patterns;
 use crate::review::{self, Accepted, Checkpoints, Displayed, Listing, Outcome, Selection, Steps, Untold};
 use crate::sandbox::session_folder;
 use crate::view::HeldView;
@@ -31,7 +32,7 @@ impl Agent {
 impl Session {
     /// What the agent changed and the user has neither accepted nor rejected.
     pub async fn changes(&self) -> Result<Listing, String> {
-        review::list(&self.held().await?).await.map_err(|error| error.to_string())
+        review::list(&self.held().await?, self.own()).await.map_err(|error| error.to_string())
     }
 
     /// What the conversation showed the user of it last, for commands that name no digests.
@@ -47,14 +48,14 @@ impl Session {
     /// Whether something waits for review, or cannot be told.
     pub async fn has_changes(&self) -> bool {
         let Some(held) = self.view.hold().await else { return false };
-        review::list(&held).await.map_or(true, |listing| !listing.changes.is_empty())
+        review::list(&held, self.own()).await.map_or(true, |listing| !listing.changes.is_empty())
     }
 
     /// Brings changes into the user's files.
     pub async fn accept_changes(&self, selection: &Selection) -> Result<Outcome, String> {
         let held = self.held().await?;
         let steps = Steps::default();
-        let accepted = review::accept(&held, self.agent.editor(), selection, &steps);
+        let accepted = review::accept(&held, self.agent.editor(), selection, self.own(), &steps);
         let accepted = self.patiently(|| steps.in_words("accepted"), accepted).await;
         drop(held);
         let outcome = accepted.map_err(|error| error.to_string())?;
@@ -106,7 +107,7 @@ impl Session {
     /// Tells how much waits for review, when that or what it is has changed since it was told.
     pub(super) async fn tell_changes(&self) {
         if let Some(held) = self.view.hold().await {
-            self.tell(review::list(&held).await);
+            self.tell(review::list(&held, self.own()).await);
         }
     }
 
@@ -156,6 +157,11 @@ impl Session {
         let nothing =
             || format!("there is nothing to review: {}", self.view.why_nothing().unwrap_or_default());
         self.view.hold().await.ok_or_else(nothing)
+    }
+
+    /// What the user protects.
+    fn own(&self) -> &Patterns {
+        &self.agent.settings().protected
     }
 
     fn checkpoints(&self) -> Checkpoints {

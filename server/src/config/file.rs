@@ -83,6 +83,15 @@ impl<'t> Value<'t> {
         }
     }
 
+    /// A list of texts.
+    pub(super) fn texts(&self) -> Result<Vec<String>, Fault> {
+        let list = self.0.as_array().map(|values| values.iter().map(|value| value.get_ref().as_str()));
+        match list.and_then(|texts| texts.map(|text| text.map(str::to_owned)).collect()) {
+            Some(texts) => Ok(texts),
+            None => fault(self.found("a list of texts"), "write [\"one\", \"another\"]"),
+        }
+    }
+
     pub(super) fn yes_or_no(&self) -> Result<bool, Fault> {
         match self.0.as_bool() {
             Some(answer) => Ok(answer),

@@ -1,6 +1,7 @@
 //! Every setting, with its default.
 
 use crate::limits;
+use crate::patterns::Patterns;
 use crate::problem::Problem;
 use crate::secret::Secret;
 use std::collections::BTreeMap;
@@ -40,6 +41,8 @@ pub struct Settings {
     pub retries: u32,
     /// How long a permission request waits for its answer.
     pub permission_timeout_s: u64,
+    /// What is accepted only by itself, besides what Airlock knows to run later.
+    pub protected: Patterns,
     /// What models cost.
     pub prices: BTreeMap<String, Prices>,
     /// Where pull requests may be made, each under its origin, such as `https://github.com`.
@@ -128,6 +131,7 @@ impl Default for Settings {
             stream_silence_s: limits::STREAM_SILENCE_MAX_MS / 1000,
             retries: limits::RETRIES_MAX,
             permission_timeout_s: limits::PERMISSION_ANSWER_MAX_MS / 1000,
+            protected: Patterns::default(),
             prices: BTreeMap::new(),
             forges: BTreeMap::new(),
             plugins: BTreeMap::new(),

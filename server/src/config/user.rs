@@ -7,13 +7,14 @@ use super::plugins;
 use super::settings::{IsolationWish, Prices, Settings};
 use crate::limits;
 use crate::nearest::nearest;
+use crate::patterns::Patterns;
 use crate::problem::Problem;
 use crate::storage;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Every key that the file may hold.
-pub(super) const KEYS: [&str; 18] = [
+pub(super) const KEYS: [&str; 19] = [
     "api_key",
     "base_url",
     "forges",
@@ -27,6 +28,7 @@ pub(super) const KEYS: [&str; 18] = [
     "permission_timeout_s",
     "plugins",
     "prices",
+    "protected",
     "retries",
     "safedir",
     "stream_silence_s",
@@ -128,6 +130,7 @@ fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Faul
         "max_tokens" => settings.max_tokens = check::small_in(value.whole()?, &check::TOKENS)?,
         "model" => settings.model = check::model(value.text()?)?,
         "permission_timeout_s" => settings.permission_timeout_s = check::whole_in(value.whole()?, &seconds)?,
+        "protected" => settings.protected = protected(settings, value)?,
         "retries" => {
             settings.retries = check::small_in(value.whole()?, &(0..=limits::SETTING_RETRIES_MAX))?;
         }
@@ -159,6 +162,20 @@ pub(super) fn rounds(value: &Value<'_>) -> Result<u32, Fault> {
 
 pub(super) fn session_tokens(value: &Value<'_>) -> Result<u64, Fault> {
     check::whole_in(value.whole()?, &(1..=i64::MAX as u64))
+}
+
+/// A mistake in one takes no other along.
+fn protected(settings: &mut Settings, value: &Value<'_>) -> Result<Patterns, Fault> {
+    let texts = value.texts()?;
+    let (patterns, wrong) = Patterns::parse(texts.iter().map(String::as_str));
+    let Some(first) = texts.iter().position(|text| wrong.iter().any(|(other, _)| other == text)) else {
+        return Ok(patterns);
+    };
+    settings.protected = patterns;
+    fault(
+        format!("number {} of the list isn't a pattern for paths", first + 1),
+        "write it as in \"deploy/*.sh\" or \"ops/\"; the others count",
+    )
 }
 
 fn safedir(text: &str) -> Result<PathBuf, Fault> {
@@ -225,4 +242,31 @@ fn prices_of(model: &str, entries: Vec<Entry<'_>>) -> Result<Prices, (Option<usi
         cache_read: take("cache_read")?,
         cache_write: take("cache_write")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn applied(text: &str) -> (Settings, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("config.toml");
+        storage::replace(&path, text.as_bytes()).unwrap();
+        let (mut settings, mut problems) = (Settings::default(), Vec::new());
+        apply(&path, &mut settings, &mut problems);
+        (settings, problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn a_mistake_in_one_pattern_takes_no_other_along() {
+        let (settings, problems) = applied("protected = [\"ops/\", \"../x\", \"a.sh\"]\n");
+        assert!(settings.protected.have("ops/x") && settings.protected.have("a.sh"));
+        assert_eq!(problems.len(), 1, "{problems:#?}");
+        assert!(problems[0].contains("config.toml:1") && problems[0].contains("number 2"), "{problems:#?}");
+        let (settings, problems) = applied("protected = \"ops/\"\n");
+        assert!(
+            !settings.protected.have("ops/x") && problems[0].contains("a list of texts"),
+            "{problems:#?}"
+        );
+    }
 }

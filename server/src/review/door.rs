@@ -4,7 +4,7 @@ use super::batch::Batch;
 use super::candidates::candidates;
 use super::change::{Change, ChangeKind, Part};
 use super::hunks::hunks;
-use super::protected::Reached;
+use super::protected::{Reached, key};
 use super::read_so_far::ReadSoFar;
 use super::selection::{Picked, Selection, pick};
 use super::steps::Steps;
@@ -12,6 +12,7 @@ use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
 use crate::neutral::neutral_line;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
+use crate::patterns::Patterns;
 use crate::storage::beneath::Kind;
 use crate::storage::confined;
 use crate::view::{Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
@@ -39,11 +40,12 @@ pub struct Outcome {
     pub failed: Vec<(String, String)>,
 }
 
-/// What the agent changed.
-pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
+/// What the agent changed. `own` is what the user protects besides what Airlock knows.
+pub async fn list(view: &HeldView<'_>, own: &Patterns) -> io::Result<Listing> {
     view.capture().await;
-    view.sides(|sides| {
-        find(sides).map_err(|error| {
+    let own = own.clone();
+    view.sides(move |sides| {
+        find(sides, &own).map_err(|error| {
             let root = sides.user.root().as_host().display();
             io::Error::new(
                 error.kind(),
@@ -54,10 +56,10 @@ pub async fn list(view: &HeldView<'_>) -> io::Result<Listing> {
     .await
 }
 
-/// What waits for review in a session that is not open, whose folder this is.
+/// What waits for review in a session that is not open, whose folder this is. What the user protects isn't marked.
 pub fn list_closed(workspace: &WorkspaceRoot, session_folder: &Path) -> io::Result<Listing> {
     let sides = Sides::open(workspace, Arc::new(NoEditor), session_folder)?;
-    confined::once(&Sides::reach(workspace, session_folder), move || find(&sides))
+    confined::once(&Sides::reach(workspace, session_folder), move || find(&sides, &Patterns::default()))
 }
 
 /// Brings changes into the user's files.
@@ -65,9 +67,10 @@ pub async fn accept(
     view: &HeldView<'_>,
     editor: &dyn DocumentEditor,
     selection: &Selection,
+    own: &Patterns,
     steps: &Steps,
 ) -> io::Result<Outcome> {
-    let listing = list(view).await?;
+    let listing = list(view, own).await?;
     let (mut picked, mut outcome) = pick(listing, selection, true);
     steps.begin(picked.len());
     // What goes makes room for what comes.
@@ -99,7 +102,8 @@ pub async fn accept(
 
 /// Puts the agent's view back to what the user has.
 pub async fn reject(view: &HeldView<'_>, selection: &Selection, steps: &Steps) -> io::Result<Outcome> {
-    let listing = list(view).await?;
+    // What is protected can be rejected with the rest.
+    let listing = list(view, &Patterns::default()).await?;
     let (mut picked, mut outcome) = pick(listing, selection, false);
     steps.begin(picked.len());
     // What the agent made goes first, to make room for what it took away.
@@ -116,7 +120,7 @@ pub async fn reject(view: &HeldView<'_>, selection: &Selection, steps: &Steps) -
     Ok(outcome)
 }
 
-fn find(sides: &Sides) -> io::Result<Listing> {
+fn find(sides: &Sides, own: &Patterns) -> io::Result<Listing> {
     let candidates = candidates(sides)?;
     let mut listing = Listing::default();
     let mut ignored = Ignored::of(sides.user.root());
@@ -147,7 +151,7 @@ fn find(sides: &Sides) -> io::Result<Listing> {
     }
     let reached = Reached::by(&sides.user, &listing.changes)?;
     for change in &mut listing.changes {
-        change.protected |= reached.has(change);
+        change.protected |= reached.has(change) || own.have_or_hold(&key(change.path.as_path()));
     }
     let unreadable = candidates.unreadable.iter();
     listing.remarks.extend(unreadable.map(|folder| {

@@ -2,6 +2,7 @@
 
 use super::{Measure, median};
 use crate::sandbox_desk::SandboxDesk;
+use airlock::patterns::Patterns;
 use airlock::review;
 use std::path::Path;
 use std::time::Instant;
@@ -43,7 +44,7 @@ fn write(workspace: &Path, files: usize) {
 async fn time(desk: &SandboxDesk) -> f64 {
     let held = desk.view().hold().await.expect("a workspace");
     let begun = Instant::now();
-    let listing = review::list(&held).await.expect("a list");
+    let listing = review::list(&held, &Patterns::default()).await.expect("a list");
     assert_eq!(listing.changes.len(), CHANGED);
     begun.elapsed().as_secs_f64() * 1000.0
 }

@@ -8,6 +8,7 @@ use crate::limits::TOOL_PROGRESS_WAITING_MAX;
 use crate::neutral::{neutral, neutral_line};
 use crate::paths::WorkspaceRoot;
 use crate::patience::patiently;
+use crate::patterns::Patterns;
 use crate::plugins::{CallContext, Content, Plugin, Powers};
 use crate::review;
 use crate::sandbox::{Plan, SandboxError, SandboxSlot, session_folder};
@@ -199,7 +200,7 @@ impl Desk {
     async fn close(self) {
         self.view.capture().await;
         if let Some(held) = self.view.hold().await
-            && let Ok(listing) = review::list(&held).await
+            && let Ok(listing) = review::list(&held, &Patterns::default()).await
         {
             for change in &listing.changes {
                 let (path, text) = (neutral_line(change.path.as_str()), neutral(&change.text()));

@@ -4,6 +4,7 @@ use super::agent::{Action, Agent, text};
 use super::merged::{Node, Tree, merged, tree};
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
+use airlock::patterns::Patterns;
 use airlock::review::{self, Checkpoints, Displayed, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::storage::beneath::disturbed;
@@ -217,13 +218,19 @@ impl World {
                     view.capture().await;
                     Done::Looked
                 }
-                Operation::List => {
-                    review::list(&view.hold().await.unwrap()).await.map_or(Done::Failed, |_| Done::Looked)
-                }
+                Operation::List => review::list(&view.hold().await.unwrap(), &Patterns::default())
+                    .await
+                    .map_or(Done::Failed, |_| Done::Looked),
                 Operation::Accept => {
                     let held = view.hold().await.unwrap();
-                    let accepted =
-                        review::accept(&held, &NoEditor, &everything(&held).await, &Steps::default()).await;
+                    let accepted = review::accept(
+                        &held,
+                        &NoEditor,
+                        &everything(&held).await,
+                        &Patterns::default(),
+                        &Steps::default(),
+                    )
+                    .await;
                     accepted.map_or(Done::Failed, Done::Accepted)
                 }
                 Operation::Reject => {
@@ -276,7 +283,12 @@ impl World {
 
 /// All that waits, as somebody selects it who has just looked.
 async fn everything(held: &HeldView<'_>) -> Selection {
-    Selection::all(review::list(held).await.map(|listing| Displayed::all_of(&listing)).unwrap_or_default())
+    Selection::all(
+        review::list(held, &Patterns::default())
+            .await
+            .map(|listing| Displayed::all_of(&listing))
+            .unwrap_or_default(),
+    )
 }
 
 /// What the host does.
