@@ -275,8 +275,6 @@ pub const ACCEPT_BATCH_MAX: usize = 64;
 pub const ACCEPT_SYNCS_AT_ONCE: usize = 16;
 /// A text that is compared line by line and merged. A larger one is accepted or rejected as a whole.
 pub const MERGE_MAX_BYTES: usize = 4 << 20;
-/// Steps that a merge may take at worst: lines, times those that differ. It cannot be stopped once it has begun.
-pub const MERGE_STEPS_MAX: usize = 1 << 29;
 /// The record of what was accepted and is not committed yet.
 pub const ACCEPTED_FILE_MAX_BYTES: usize = 16 << 20;
 /// How long another process may hold that record.

@@ -8,6 +8,7 @@ use airlock::review::{self, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::view::{Entry, NoEditor, SessionView, Sides, WorkspaceWatches};
 use airlock_tests::failing_disk::{FailingDisk, Fault, Found, at_every_operation, everything_below};
+use airlock_tests::shown::shown;
 use pretty_assertions::assert_eq;
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::PermissionsExt;
@@ -90,24 +91,26 @@ impl Place {
     }
 
     /// As a server that was just started sees it.
-    fn opened(&self) -> Opened {
+    async fn opened(&self) -> Opened {
         let slot = SandboxSlot::none(self.environment.clone(), SandboxError::new("none", "none"));
         let watches = WorkspaceWatches::default();
         let (workspace, folder) = (&self.workspace, self.folder());
         let view = SessionView::new(slot, workspace, Arc::new(NoEditor), &watches, &folder, |_| ());
-        Opened { view, _watches: watches }
+        let everything = shown(&view.hold().await.expect("something to review"), Selection::default()).await;
+        Opened { view, everything, _watches: watches }
     }
 }
 
 struct Opened {
     view: Arc<SessionView>,
+    everything: Selection,
     _watches: WorkspaceWatches,
 }
 
 impl Opened {
     async fn accept(&self) -> std::io::Result<Outcome> {
         let held = self.view.hold().await.expect("something to review");
-        review::accept(&held, &NoEditor, &Selection::default(), &Patterns::default(), &Steps::default()).await
+        review::accept(&held, &NoEditor, &self.everything, &Patterns::default(), &Steps::default()).await
     }
 
     async fn pending(&self) -> BTreeSet<String> {
@@ -139,7 +142,7 @@ fn holds_at_every_operation(fault: Fault, state_on_it_too: bool) {
         runtime.block_on(async {
             let place = Place::new(state_on_it_too);
             let root = place.workspace.as_host();
-            let opened = place.opened();
+            let opened = place.opened().await;
             place.disk.fails(fault, well);
             let said = opened.accept().await;
             drop(opened);
@@ -163,7 +166,7 @@ fn holds_at_every_operation(fault: Fault, state_on_it_too: bool) {
                 }
             }
             // A good day, and another server.
-            let opened = place.opened();
+            let opened = place.opened().await;
             assert_eq!(opened.pending().await, old, "what was not done still waits: {at}");
             let again = opened.accept().await.expect("a good day");
             assert_eq!(again.failed, vec![], "{at}");

@@ -22,6 +22,7 @@ pub mod plugin_desk;
 pub mod sandbox_desk;
 pub mod scripted_claude;
 pub mod scripted_forge;
+pub mod shown;
 pub mod soak;
 pub mod terminal;
 pub mod traces;

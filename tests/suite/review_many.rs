@@ -7,6 +7,7 @@ use airlock::review::{self, Outcome, Selection, Steps};
 use airlock::sandbox::{SandboxError, SandboxSlot, session_folder};
 use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
 use airlock_tests::failing_disk::{FailingDisk, Fault, Found, everything_below};
+use airlock_tests::shown::shown;
 use pretty_assertions::assert_eq;
 use std::path::Path;
 use std::sync::Arc;
@@ -37,7 +38,8 @@ async fn accept(workspace: &Path, files: usize) -> std::io::Result<Outcome> {
     let watches = WorkspaceWatches::default();
     let view = SessionView::new(slot, &root, Arc::new(NoEditor), &watches, &folder, |_| ());
     let held = view.hold().await.expect("a view");
-    review::accept(&held, &NoEditor, &Selection::default(), &Patterns::default(), &Steps::default()).await
+    let everything = shown(&held, Selection::default()).await;
+    review::accept(&held, &NoEditor, &everything, &Patterns::default(), &Steps::default()).await
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -7,10 +7,11 @@ use airlock::config::IsolationWish;
 use airlock::environment::Environment;
 use airlock::paths::WorkspaceRoot;
 use airlock::patterns::Patterns;
-use airlock::review::{self, Change, ChangeKind, Displayed, Part, Selection, Steps};
+use airlock::review::{self, Change, ChangeKind, Part, Selection, Steps};
 use airlock::sandbox::{Plan, SandboxSlot, session_folder};
-use airlock::view::{HeldView, NoEditor, SessionView, WorkspaceWatches};
+use airlock::view::{NoEditor, SessionView, WorkspaceWatches};
 use airlock_guest::{Answer, Call, Exec, Said};
+use airlock_tests::shown::shown;
 use pretty_assertions::assert_eq;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -133,12 +134,6 @@ impl World {
         let selection = shown(&held, selection).await;
         review::reject(&held, &selection, &Steps::default()).await.unwrap()
     }
-}
-
-/// As somebody selects it who sees all that waits.
-async fn shown(held: &HeldView<'_>, selection: Selection) -> Selection {
-    let listing = review::list(held, &Patterns::default()).await.unwrap();
-    Selection { shown: Displayed::all_of(&listing), ..selection }
 }
 
 /// Both sides as they should be.

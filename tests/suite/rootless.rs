@@ -169,6 +169,7 @@ async fn a_folder_that_the_agent_closed_is_told_and_keeps_nothing_else_from_revi
     user.take_over(&home.workspace());
     let bench = Workbench::with(|options| options.user(user, &home)).await;
     bench.bash("echo new > ok.txt; mkdir -m 0 x; mkdir -m 0400 y; echo 1 > old.txt; chmod 0 old.txt").await;
+    bench.changes().await;
     let list = bench.editor.expect("airlock/changes/list", json!({"sessionId": bench.session})).await;
     let remarks = list["remarks"].to_string();
     assert!(remarks.contains("x: it cannot be looked into"), "{remarks}");
@@ -184,6 +185,7 @@ async fn a_folder_that_the_agent_closed_is_told_and_keeps_nothing_else_from_revi
 
     // The workspace itself.
     bench.bash("echo last > last.txt; chmod 0 .").await;
+    bench.changes().await;
     let outcome = bench.review("accept", json!({"paths": ["last.txt"]})).await;
     assert_eq!(outcome["done"], json!(["last.txt"]), "{outcome}");
     bench.end().await;

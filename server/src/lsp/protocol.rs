@@ -1,5 +1,7 @@
 //! The extension's own messages, `airlock/*`: the one file that knows their form.
 //!
+//! Long because it is that one file: the form of each message, and nothing else.
+//!
 //! The contract is written down for client authors in `docs/protocol.md`. A test there fails when this file changes
 //! and that one does not.
 
@@ -343,6 +345,19 @@ pub struct Hunk {
     pub new_lines: usize,
     /// The lines, with `-` and `+`; or words, for what has no lines.
     pub text: String,
+    /// Both sides changed these lines.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conflict: Option<ConflictIds>,
+}
+
+/// Ids that can be accepted in the place of a hunk's own, which puts both sides between marks into the file.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConflictIds {
+    /// The agent's lines.
+    pub theirs: String,
+    /// The user's lines, then the agent's.
+    pub both: String,
 }
 
 /// What came of accepting or rejecting.

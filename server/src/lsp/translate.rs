@@ -144,13 +144,20 @@ fn change(change: &review::Change) -> wire::Change {
 }
 
 fn hunk(hunk: &review::Hunk) -> wire::Hunk {
-    let (old_start, old_lines, new_start, new_lines) = match &hunk.part {
-        review::Part::Lines(lines) => {
-            (lines.old_start + 1, lines.old_lines, lines.new_start + 1, lines.new_lines)
-        }
-        _ => (0, 0, 0, 0),
+    let (old_start, old_lines, new_start, new_lines) = match hunk.part.lines() {
+        Some(lines) => (lines.old_start + 1, lines.old_lines, lines.new_start + 1, lines.new_lines),
+        None => (0, 0, 0, 0),
     };
-    wire::Hunk { id: hunk.id.clone(), old_start, old_lines, new_start, new_lines, text: hunk.text() }
+    let conflict = hunk.conflict_ids().map(|[theirs, both]| wire::ConflictIds { theirs, both });
+    wire::Hunk {
+        id: hunk.id.clone(),
+        old_start,
+        old_lines,
+        new_start,
+        new_lines,
+        text: hunk.text(),
+        conflict,
+    }
 }
 
 /// What a client displays.

@@ -3,6 +3,7 @@
 use super::change::{Change, ChangeKind};
 use super::door::Outcome;
 use super::user_files::{self, Put};
+use super::verdict::After;
 use crate::limits::ACCEPT_BATCH_MAX;
 use crate::paths::WorkspacePath;
 use crate::view::{Agreed, Entry, HeldView};
@@ -18,8 +19,8 @@ pub(super) struct Batch {
 
 struct Waiting {
     change: Change,
-    /// What the user is to have.
-    accepted: Entry,
+    /// What both sides are to have.
+    after: After,
     /// An editor has it already.
     edited: bool,
 }
@@ -36,8 +37,8 @@ impl Batch {
         self.waiting.last().is_some_and(|waiting| waiting.change.kind == ChangeKind::Deleted)
     }
 
-    pub(super) fn add(&mut self, change: Change, accepted: Entry, edited: bool) {
-        self.waiting.push(Waiting { change, accepted, edited });
+    pub(super) fn add(&mut self, change: Change, after: After, edited: bool) {
+        self.waiting.push(Waiting { change, after, edited });
     }
 
     /// Writes all that waits, and remembers that both sides have it.
@@ -46,17 +47,17 @@ impl Batch {
             return;
         }
         let mut agreed = Vec::new();
-        for (Waiting { change, accepted, .. }, written) in self.written(view).await {
+        for (Waiting { change, after, .. }, written) in self.written(view).await {
             if let Err(error) = written {
                 outcome.failed.push((change.path.as_str().to_owned(), error.to_string()));
                 continue;
             }
             // The user has it, whatever comes now. Where nobody knows that, the two sides are compared as they were, and
             // agree.
-            if let Err(error) = move_view(view, &change).await {
+            if let Err(error) = move_view(view, &change, &after.agent).await {
                 tracing::warn!(path = %change.path, %error, "the agent's view of what was accepted may be old");
             } else {
-                agreed.push((change.path.clone(), accepted));
+                agreed.push((change.path.clone(), after.agreed));
             }
             if change.kind == ChangeKind::Deleted {
                 self.removed.push(change.path.clone());
@@ -71,7 +72,7 @@ impl Batch {
         let put = |waiting: &Waiting| Put {
             path: waiting.change.path.clone(),
             seen: waiting.change.user.clone(),
-            wanted: waiting.accepted.clone(),
+            wanted: waiting.after.user.clone(),
         };
         let puts: Vec<Put> = files.iter().map(put).collect();
         let written = view.write(move |sides| user_files::put_all(&sides.user, &sides.upper, &puts)).await;
@@ -80,17 +81,17 @@ impl Batch {
     }
 }
 
-/// Brings the agent's view to what is proposed, where that is something else than the agent has.
-async fn move_view(view: &HeldView<'_>, change: &Change) -> io::Result<()> {
-    if change.moves_the_view() {
-        view.put(&change.path, &change.proposed).await?;
+/// Gives the agent what it has after the verdict, where that is something else than it has now.
+async fn move_view(view: &HeldView<'_>, change: &Change, after: &Entry) -> io::Result<()> {
+    match *after == change.agent {
+        true => Ok(()),
+        false => view.put(&change.path, after).await,
     }
-    Ok(())
 }
 
-fn agree(sides: &mut crate::view::Sides, all: Vec<(WorkspacePath, Entry)>) {
-    for (path, entry) in all {
-        if let Err(error) = sides.agree(&path, &Agreed::On(entry)) {
+fn agree(sides: &mut crate::view::Sides, all: Vec<(WorkspacePath, Agreed)>) {
+    for (path, agreed) in all {
+        if let Err(error) = sides.agree(&path, &agreed) {
             tracing::warn!(%path, %error, "it is not kept that both sides have what was accepted");
         }
     }

@@ -4,7 +4,7 @@
 //! has. Nothing is read or written.
 
 use super::hunks::{LineHunk, apply, hunks};
-use super::merge::{Merged, merge, side_by_side};
+use super::merge::{ConflictLines, merge, side_by_side};
 use super::permissions::{closed_to_others, not_executable};
 use super::protected::{Protection, leads_astray, protection, runs_more};
 use crate::limits::MERGE_MAX_BYTES;
@@ -72,6 +72,8 @@ pub struct Hunk {
 pub enum Part {
     /// Some lines.
     Lines(LineHunk),
+    /// Lines that both sides changed.
+    Conflict(ConflictLines),
     /// Permission bits.
     Mode {
         /// Before.
@@ -96,13 +98,13 @@ impl Change {
         if agent == user || !agent_changed {
             return None;
         }
-        let (proposed, conflict) = match agreed {
-            Agreed::NotKept => (agent.clone(), None),
+        let Merged { proposed, conflict, lines } = match agreed {
+            Agreed::NotKept => Merged::as_is(&agent),
             Agreed::On(base) if *base == user || (is_no_file(base) && is_no_file(&user)) => {
-                (agent.clone(), None)
+                Merged::as_is(&agent)
             }
-            Agreed::On(base) => merged(base, &user, &agent),
-            Agreed::Unknown => unmerged(&user, &agent),
+            Agreed::On(base) => Merged::of(base, &user, &agent),
+            Agreed::Unknown => Merged::without_base(&user, &agent),
         };
         let proposed = closed_to_others(&user, proposed);
         if proposed == user {
@@ -114,7 +116,7 @@ impl Change {
             _ => ChangeKind::Modified,
         };
         let texts = texts(&user, &proposed);
-        let hunks = parts(kind, &user, &proposed, texts);
+        let hunks = parts(kind, &user, &proposed, texts, lines);
         // Once for all hunks: there may be as many as lines.
         let seed = seed(path, &agent, kind);
         Some(Self {
@@ -126,50 +128,18 @@ impl Change {
                 || runs_more(path, &user, &proposed),
             digest: short(&Sha256::digest(format!("{seed}\0{:?}\0{conflict:?}", mode(&agent)))),
             conflict,
-            hunks: hunks.into_iter().map(|part| Hunk { id: id(&seed, &part), part }).collect(),
+            hunks: hunks.into_iter().map(|part| Hunk { id: id(path, kind, &seed, &part), part }).collect(),
             user,
             agent,
             proposed,
         })
     }
 
-    /// What comes of these parts of it: the user's state with them, and without the others.
-    pub fn with(&self, chosen: impl Fn(&Hunk) -> bool) -> Entry {
-        if self.hunks.iter().all(&chosen) {
-            return self.proposed.clone();
-        }
-        let Entry::File(proposed) = &self.proposed else {
-            // Only files have more than one part.
-            return self.user.clone();
-        };
-        let user = match &self.user {
-            Entry::File(user) => user.clone(),
-            // A new file without its lines is none.
-            _ if !self.hunks.iter().any(|hunk| chosen(hunk) && !matches!(hunk.part, Part::Mode { .. })) => {
-                return self.user.clone();
-            }
-            _ => FileEntry { content: Content::Whole([].into()), mode: not_executable(proposed.mode) },
-        };
-        let mut mode = user.mode;
-        let mut lines = Vec::new();
-        for hunk in self.hunks.iter().filter(|hunk| chosen(hunk)) {
-            match &hunk.part {
-                Part::Lines(hunk) => lines.push(hunk),
-                Part::Mode { to, .. } => mode = *to,
-                Part::Whole(_) => return Entry::File(FileEntry { mode, ..proposed.clone() }),
-            }
-        }
-        match &user.content {
-            Content::Whole(text) => Entry::file(&apply(text, lines), mode),
-            large @ Content::Large { .. } => Entry::File(FileEntry { content: large.clone(), mode }),
-        }
-    }
-
     /// All its hunks as text.
     pub fn text(&self) -> String {
-        let hunk = |hunk: &Hunk| match &hunk.part {
-            Part::Lines(lines) => format!("@@ line {} @@\n{}", lines.old_start + 1, hunk.text()),
-            _ => hunk.text(),
+        let hunk = |hunk: &Hunk| match hunk.part.lines() {
+            Some(lines) => format!("@@ line {} @@\n{}", lines.old_start + 1, hunk.text()),
+            None => hunk.text(),
         };
         self.hunks.iter().map(hunk).collect()
     }
@@ -181,11 +151,6 @@ impl Change {
             _ => None,
         }
     }
-
-    /// Whether the agent's view must be brought to what is proposed when a part of it is accepted.
-    pub fn moves_the_view(&self) -> bool {
-        self.proposed != self.agent
-    }
 }
 
 impl Hunk {
@@ -194,8 +159,30 @@ impl Hunk {
         match &self.part {
             Part::Whole(words) => format!("{words}\n"),
             Part::Mode { from, to } => format!("permissions {from:o} → {to:o}\n"),
-            Part::Lines(hunk) => signed('-', &hunk.old) + &signed('+', &hunk.new),
+            Part::Lines(hunk) | Part::Conflict(ConflictLines { marked: hunk, .. }) => {
+                signed('-', &hunk.old) + &signed('+', &hunk.new)
+            }
         }
+    }
+
+    /// Of a conflict, the ids that mean the agent's lines and both sides' lines.
+    pub fn conflict_ids(&self) -> Option<[String; 2]> {
+        let of = |word: &str| short(&Sha256::digest(format!("{}\0{word}", self.id)));
+        matches!(self.part, Part::Conflict(_)).then(|| [of("theirs"), of("both")])
+    }
+}
+
+impl Part {
+    /// The lines that go and come, if it has any.
+    pub fn lines(&self) -> Option<&LineHunk> {
+        match self {
+            Self::Lines(lines) | Self::Conflict(ConflictLines { marked: lines, .. }) => Some(lines),
+            Self::Mode { .. } | Self::Whole(_) => None,
+        }
+    }
+
+    pub(super) fn new_lines(&self) -> Vec<u8> {
+        self.lines().map(|lines| lines.new.clone()).unwrap_or_default()
     }
 }
 
@@ -213,44 +200,64 @@ pub(super) fn rebased(base: &Agreed, user: &Entry, agent: &Entry) -> Entry {
     match base {
         // The agent had changed nothing. Of a folder only what is in it tells.
         Agreed::On(base) if base == agent && *agent != Entry::Folder => user.clone(),
-        Agreed::On(base) if base != user => match merged(base, user, agent) {
-            (merged, None) => merged,
-            (_, Some(_)) => agent.clone(),
+        Agreed::On(base) if base != user => match Merged::of(base, user, agent) {
+            Merged { proposed, conflict: None, .. } => proposed,
+            Merged { conflict: Some(_), .. } => agent.clone(),
         },
         _ => agent.clone(),
     }
 }
 
-/// The user changed it as well.
-fn merged(base: &Entry, user: &Entry, agent: &Entry) -> (Entry, Option<Conflict>) {
-    let (Entry::File(base), Entry::File(users), Entry::File(agents)) = (base, user, agent) else {
-        return unmerged(user, agent);
-    };
-    let mode = if agents.mode == base.mode { users.mode } else { agents.mode };
-    if base.content == users.content {
-        return (Entry::File(FileEntry { content: agents.content.clone(), mode }), None);
-    }
-    if base.content == agents.content {
-        return (Entry::File(FileEntry { content: users.content.clone(), mode }), None);
-    }
-    let texts = text(base).zip(text(users)).zip(text(agents));
-    match texts.and_then(|((base, users), agents)| merge(base, users, agents)) {
-        Some(Merged::Clean(merged)) => (Entry::file(&merged, mode), None),
-        Some(Merged::Conflict(marked)) => (Entry::file(&marked, mode), Some(Conflict::Marked)),
-        None => (agent.clone(), Some(Conflict::Apart)),
-    }
+/// What comes of both sides' changes.
+struct Merged {
+    proposed: Entry,
+    conflict: Option<Conflict>,
+    /// What of the user's lines changes, where that is known.
+    lines: Option<Vec<Part>>,
 }
 
-/// Nobody knows what it was before.
-fn unmerged(user: &Entry, agent: &Entry) -> (Entry, Option<Conflict>) {
-    match (user, agent) {
-        (Entry::File(users), Entry::File(agents)) => match (text(users), text(agents)) {
-            (Some(users_text), Some(agents_text)) => {
-                (Entry::file(&side_by_side(users_text, agents_text), users.mode), Some(Conflict::Marked))
-            }
-            _ => (agent.clone(), Some(Conflict::Apart)),
-        },
-        _ => (agent.clone(), Some(Conflict::Apart)),
+impl Merged {
+    fn as_is(proposed: &Entry) -> Self {
+        Self { proposed: proposed.clone(), conflict: None, lines: None }
+    }
+
+    fn apart(agent: &Entry) -> Self {
+        Self { proposed: agent.clone(), conflict: Some(Conflict::Apart), lines: None }
+    }
+
+    /// The user changed it as well.
+    fn of(base: &Entry, user: &Entry, agent: &Entry) -> Self {
+        let (Entry::File(base), Entry::File(users), Entry::File(agents)) = (base, user, agent) else {
+            return Self::without_base(user, agent);
+        };
+        let mode = if agents.mode == base.mode { users.mode } else { agents.mode };
+        let of_one = |content: &Content| Entry::File(FileEntry { content: content.clone(), mode });
+        if base.content == users.content {
+            return Self::as_is(&of_one(&agents.content));
+        }
+        if base.content == agents.content {
+            return Self::as_is(&of_one(&users.content));
+        }
+        let texts = text(base).zip(text(users)).zip(text(agents));
+        match texts.and_then(|((base, users), agents)| Some((users, merge(base, users, agents)?))) {
+            Some((users, parts)) => Self::by(users, mode, parts),
+            None => Self::apart(agent),
+        }
+    }
+
+    /// Nobody knows what it was before.
+    fn without_base(user: &Entry, agent: &Entry) -> Self {
+        let (Entry::File(users), Entry::File(agents)) = (user, agent) else { return Self::apart(agent) };
+        match text(users).zip(text(agents)) {
+            Some((text, agents)) => Self::by(text, users.mode, side_by_side(text, agents)),
+            None => Self::apart(agent),
+        }
+    }
+
+    fn by(user: &[u8], mode: u32, parts: Vec<Part>) -> Self {
+        let conflict = parts.iter().any(|part| matches!(part, Part::Conflict(_))).then_some(Conflict::Marked);
+        let proposed = Entry::file(&apply(user, parts.iter().filter_map(Part::lines)), mode);
+        Self { proposed, conflict, lines: Some(parts) }
     }
 }
 
@@ -278,11 +285,18 @@ fn texts<'a>(user: &'a Entry, proposed: &'a Entry) -> Option<(&'a [u8], &'a [u8]
     side(user).zip(side(proposed))
 }
 
-fn parts(kind: ChangeKind, user: &Entry, proposed: &Entry, texts: Option<(&[u8], &[u8])>) -> Vec<Part> {
-    let mut parts: Vec<Part> = match texts {
-        Some((old, new)) => hunks(old, new).into_iter().map(Part::Lines).collect(),
-        None if same_content(user, proposed) => Vec::new(),
-        None => vec![Part::Whole(in_words(user, proposed))],
+fn parts(
+    kind: ChangeKind,
+    user: &Entry,
+    proposed: &Entry,
+    texts: Option<(&[u8], &[u8])>,
+    merged: Option<Vec<Part>>,
+) -> Vec<Part> {
+    let mut parts: Vec<Part> = match (texts, merged) {
+        (_, Some(merged)) => merged,
+        (Some((old, new)), None) => hunks(old, new).into_iter().map(Part::Lines).collect(),
+        _ if same_content(user, proposed) => Vec::new(),
+        _ => vec![Part::Whole(in_words(user, proposed))],
     };
     if parts.is_empty() && !(matches!(user, Entry::File(_)) && matches!(proposed, Entry::File(_))) {
         let words = if kind == ChangeKind::Deleted { "an empty file goes" } else { "an empty file" };
@@ -340,17 +354,18 @@ fn seed(path: &WorkspacePath, agent: &Entry, kind: ChangeKind) -> String {
     format!("{path}\0{kind:?}\0{state}")
 }
 
-/// The same for the same part of the same state of the agent's file. Accepting another part does not change it.
-fn id(seed: &str, part: &Part) -> String {
-    let place = match part {
-        Part::Lines(hunk) => {
+/// The same for the same lines at the same place, whatever becomes of other parts; what has no lines is the same as long as
+/// the agent's file is.
+fn id(path: &WorkspacePath, kind: ChangeKind, seed: &str, part: &Part) -> String {
+    let name = match part {
+        Part::Lines(hunk) | Part::Conflict(ConflictLines { marked: hunk, .. }) => {
             let digest = Sha256::digest([&hunk.old[..], b"\0", &hunk.new[..]].concat());
-            format!("{} {} {digest:?}", hunk.new_start, hunk.new_lines)
+            format!("{path}\0{kind:?}\0{} {} {digest:?}", hunk.new_start, hunk.new_lines)
         }
-        Part::Mode { to, .. } => format!("mode {to}"),
-        Part::Whole(_) => "whole".to_owned(),
+        Part::Mode { to, .. } => format!("{seed}\0mode {to}"),
+        Part::Whole(_) => format!("{seed}\0whole"),
     };
-    short(&Sha256::digest(format!("{seed}\0{place}")))
+    short(&Sha256::digest(name))
 }
 
 fn short(digest: &[u8]) -> String {

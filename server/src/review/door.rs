@@ -2,12 +2,13 @@
 
 use super::batch::Batch;
 use super::candidates::candidates;
-use super::change::{Change, ChangeKind, Part};
+use super::change::{Change, ChangeKind};
 use super::hunks::hunks;
 use super::protected::{Reached, key};
 use super::read_so_far::ReadSoFar;
 use super::selection::{Picked, Selection, pick};
 use super::steps::Steps;
+use super::verdict::After;
 use super::{DocumentEditor, Edited, user_files};
 use crate::limits::VIEW_MENTIONS_MAX;
 use crate::neutral::neutral_line;
@@ -15,7 +16,7 @@ use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::patterns::Patterns;
 use crate::storage::beneath::Kind;
 use crate::storage::confined;
-use crate::view::{Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
+use crate::view::{Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -81,9 +82,9 @@ pub async fn accept(
             batch.put(view, &mut outcome).await;
         }
         let path = picked.change.path.clone();
-        let accepted = picked.change.with(|hunk| picked.has(hunk));
-        match edit_document(view, editor, &picked.change, &accepted).await {
-            Ok(edited) => batch.add(picked.change, accepted, edited),
+        let after = picked.change.after(|hunk| picked.accepts(hunk));
+        match edit_document(view, editor, &picked.change, &after.user).await {
+            Ok(edited) => batch.add(picked.change, after, edited),
             Err(error) => outcome.failed.push((path.as_str().to_owned(), error.to_string())),
         }
         steps.advance();
@@ -222,15 +223,14 @@ async fn edit_document(
 
 async fn reject_one(view: &HeldView<'_>, picked: &Picked) -> io::Result<()> {
     let change = &picked.change;
-    let left = change.with(|hunk| !picked.has(hunk));
+    let After { agent: left, agreed, .. } = change.after(|hunk| picked.rejects(hunk));
     let path = change.path.clone();
     if left != Entry::Folder && view.sides(move |sides| holds_something(&sides.upper, &path)).await? {
         return Err(io::Error::other("the agent has a folder in its place: reject what is in that first"));
     }
-    // What is left of it is made from what the user has now.
     view.put(&change.path, &left).await?;
-    let (path, user) = (change.path.clone(), change.user.clone());
-    view.sides(move |sides| sides.agree(&path, &Agreed::On(user))).await
+    let path = change.path.clone();
+    view.sides(move |sides| sides.agree(&path, &agreed)).await
 }
 
 /// Whether the agent has a folder there with something in it.
@@ -249,9 +249,6 @@ fn holds_something(upper: &Upper, path: &WorkspacePath) -> io::Result<bool> {
 
 /// Lines that come and go, for a summary.
 pub fn count(change: &Change) -> (usize, usize) {
-    let lines = change.hunks.iter().filter_map(|hunk| match &hunk.part {
-        Part::Lines(lines) => Some((lines.new_lines, lines.old_lines)),
-        _ => None,
-    });
-    lines.fold((0, 0), |(come, go), (new, old)| (come + new, go + old))
+    let lines = change.hunks.iter().filter_map(|hunk| hunk.part.lines());
+    lines.fold((0, 0), |(come, go), lines| (come + lines.new_lines, go + lines.old_lines))
 }

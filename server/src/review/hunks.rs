@@ -23,19 +23,22 @@ pub struct LineHunk {
     pub new: Vec<u8>,
 }
 
+impl LineHunk {
+    /// These lines of the old text become those of the new one.
+    pub(super) fn between(old_start: usize, old: &[u8], new_start: usize, new: &[u8]) -> Self {
+        let (old_lines, new_lines) = (lines(old).len(), lines(new).len());
+        Self { old_start, old_lines, new_start, new_lines, old: old.to_vec(), new: new.to_vec() }
+    }
+}
+
 /// Where two texts differ, in order.
 pub(super) fn hunks(old: &[u8], new: &[u8]) -> Vec<LineHunk> {
     let (old, new) = (lines(old), lines(new));
     let deadline = Instant::now() + DIFF_MAX;
     let operations = capture_diff_slices_deadline(Algorithm::Myers, &old, &new, Some(deadline));
     let changes = operations.into_iter().filter(|operation| operation.tag() != DiffTag::Equal);
-    let hunk = |(_, gone, come): (DiffTag, std::ops::Range<usize>, std::ops::Range<usize>)| LineHunk {
-        old_start: gone.start,
-        old_lines: gone.len(),
-        new_start: come.start,
-        new_lines: come.len(),
-        old: old[gone].concat(),
-        new: new[come].concat(),
+    let hunk = |(_, gone, come): (DiffTag, std::ops::Range<usize>, std::ops::Range<usize>)| {
+        LineHunk::between(gone.start, &old[gone].concat(), come.start, &new[come].concat())
     };
     changes.map(|operation| hunk(operation.as_tag_tuple())).collect()
 }
@@ -54,7 +57,7 @@ pub(super) fn apply<'a>(old: &[u8], chosen: impl IntoIterator<Item = &'a LineHun
 }
 
 /// The lines of a text, each with its end.
-fn lines(text: &[u8]) -> Vec<&[u8]> {
+pub(super) fn lines(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|byte| *byte == b'\n').collect()
 }
 

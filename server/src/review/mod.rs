@@ -4,7 +4,7 @@
 //! |---|---|
 //! | where two texts differ | `hunks` |
 //! | three-way merges | `merge` |
-//! | a change, decided from three states | `change` |
+//! | a change, decided from three states; what both sides have after a verdict | `change`; `verdict` |
 //! | where to look for changes, and for how long | `candidates`, `read_so_far` |
 //! | what is accepted only by itself, or never: by its name, and by what the user's own files lead to | `protected` |
 //! | listing, accepting, rejecting; of what; how far that has come | `door`; `selection`; `steps` |
@@ -33,6 +33,7 @@ mod selection;
 mod steps;
 mod untold;
 mod user_files;
+mod verdict;
 
 pub use accepted::{Acceptance, Accepted};
 pub use change::{Change, ChangeKind, Conflict, Hunk, Part};
@@ -40,9 +41,11 @@ pub use checkpoints::Checkpoints;
 pub use displayed::Displayed;
 pub use door::{Listing, Outcome, accept, count, list, list_closed, reject};
 pub use hunks::LineHunk;
+pub use merge::ConflictLines;
 pub use selection::Selection;
 pub use steps::Steps;
 pub use untold::Untold;
+pub use verdict::{After, Verdict};
 
 use crate::view::NoEditor;
 use futures::future::BoxFuture;

@@ -25,7 +25,8 @@ pub(super) fn not_executable(mode: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use crate::paths::WorkspacePath;
-    use crate::review::change::{Change, Part};
+    use crate::review::change::{Change, Hunk, Part};
+    use crate::review::verdict::Verdict;
     use crate::view::{Agreed, Entry};
     use pretty_assertions::assert_eq;
 
@@ -38,20 +39,28 @@ mod tests {
     fn a_new_file_is_closed_to_others_and_that_it_can_be_run_is_a_part_of_its_own() {
         let change = change(Entry::Missing, Entry::file(b"#!/bin/sh\n", 0o777)).expect("a change");
         assert_eq!(change.proposed, Entry::file(b"#!/bin/sh\n", 0o755));
-        assert!(change.moves_the_view(), "or the agent's own permissions would be a change again");
+        assert_ne!(change.proposed, change.agent, "or the agent's own permissions would be a change again");
         let texts: Vec<String> = change.hunks.iter().map(|hunk| hunk.text()).collect();
         assert_eq!(texts, ["+#!/bin/sh\n", "permissions 644 → 755\n"]);
         let is_mode = |part: &Part| matches!(part, Part::Mode { .. });
-        assert_eq!(change.with(|hunk| !is_mode(&hunk.part)), Entry::file(b"#!/bin/sh\n", 0o644));
-        assert_eq!(change.with(|hunk| is_mode(&hunk.part)), Entry::Missing);
+        let accepted = |mode: bool| {
+            let verdict =
+                |hunk: &Hunk| if is_mode(&hunk.part) == mode { Verdict::Accept } else { Verdict::Leave };
+            change.after(verdict).user
+        };
+        assert_eq!(accepted(false), Entry::file(b"#!/bin/sh\n", 0o644));
+        assert_eq!(accepted(true), Entry::Missing);
     }
 
     #[test]
     fn an_empty_new_file_that_can_be_run_has_both_parts() {
         let change = change(Entry::Missing, Entry::file(b"", 0o755)).expect("a change");
         assert_eq!(change.hunks.len(), 2);
-        let whole = change.with(|hunk| matches!(hunk.part, Part::Whole(_)));
-        assert_eq!(whole, Entry::file(b"", 0o644));
+        let verdict = |hunk: &Hunk| match hunk.part {
+            Part::Whole(_) => Verdict::Accept,
+            _ => Verdict::Leave,
+        };
+        assert_eq!(change.after(verdict).user, Entry::file(b"", 0o644));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::change::{Change, Conflict, Hunk};
 use super::displayed::Displayed;
 use super::door::{Listing, Outcome};
 use super::protected::{Protection, protection};
+use super::verdict::Verdict;
 use crate::paths::WorkspacePath;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -42,8 +43,23 @@ pub(super) struct Picked {
 }
 
 impl Picked {
-    pub(super) fn has(&self, hunk: &Hunk) -> bool {
-        self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id))
+    /// What becomes of a hunk when it is accepted.
+    pub(super) fn accepts(&self, hunk: &Hunk) -> Verdict {
+        let Some(hunks) = &self.hunks else { return Verdict::Accept };
+        match hunk.conflict_ids() {
+            _ if hunks.contains(&hunk.id) => Verdict::Accept,
+            Some([theirs, _]) if hunks.contains(&theirs) => Verdict::AcceptTheirs,
+            Some([_, both]) if hunks.contains(&both) => Verdict::AcceptBoth,
+            _ => Verdict::Leave,
+        }
+    }
+
+    /// What becomes of a hunk when it is rejected.
+    pub(super) fn rejects(&self, hunk: &Hunk) -> Verdict {
+        match self.hunks.as_ref().is_none_or(|hunks| hunks.contains(&hunk.id)) {
+            true => Verdict::Reject,
+            false => Verdict::Leave,
+        }
     }
 }
 
@@ -60,7 +76,7 @@ pub(super) fn pick(listing: Listing, selection: &Selection, accepting: bool) -> 
         }
         let hunks = names.hunks_of(&change);
         let is_as_shown = hunks.is_some() || whole_list || selection.shown.has(&change);
-        let refused = match accepting.then(|| why_not(&change, by_itself)).flatten() {
+        let refused = match accepting.then(|| why_not(&change, by_itself, hunks.is_some())).flatten() {
             None if !is_as_shown => Some(NOT_SHOWN),
             refused => refused,
         };
@@ -76,13 +92,13 @@ const NOT_SHOWN: &str = "the agent changed it after you were shown it: look at i
 const GITS_OWN: &str = "what is git's own is never accepted";
 
 /// Why a change cannot be accepted like this.
-fn why_not(change: &Change, by_itself: bool) -> Option<&'static str> {
+fn why_not(change: &Change, by_itself: bool, by_hunks: bool) -> Option<&'static str> {
     match change.conflict {
         _ if protection(&change.path) == Protection::Never => Some(GITS_OWN),
         Some(Conflict::Apart) => Some(
             "you and the agent changed it in ways that do not go together: settle it by hand, or reject it",
         ),
-        Some(Conflict::Marked) if !by_itself => Some(
+        Some(Conflict::Marked) if !by_itself && !by_hunks => Some(
             "you and the agent changed the same lines: accept it by itself to get both sides marked in the file",
         ),
         _ if change.protected && !by_itself => {
@@ -121,8 +137,7 @@ impl Names {
                 }
             }
         }
-        let known: HashSet<&String> =
-            changes.iter().flat_map(|change| &change.hunks).map(|hunk| &hunk.id).collect();
+        let known: HashSet<String> = changes.iter().flat_map(|change| &change.hunks).flat_map(ids).collect();
         let mut hunks = HashSet::new();
         for id in selection.hunks.iter().flatten() {
             if known.contains(id) {
@@ -148,7 +163,7 @@ impl Names {
     fn names(&self, change: &Change) -> bool {
         self.everything
             || self.paths.iter().any(|path| change.path.as_path().starts_with(path))
-            || change.hunks.iter().any(|hunk| self.hunks.contains(&hunk.id))
+            || change.hunks.iter().flat_map(ids).any(|id| self.hunks.contains(&id))
     }
 
     /// Whether it names a change, and nothing but that.
@@ -161,6 +176,11 @@ impl Names {
         if self.everything || self.paths.iter().any(|path| change.path.as_path().starts_with(path)) {
             return None;
         }
-        Some(change.hunks.iter().map(|hunk| hunk.id.clone()).filter(|id| self.hunks.contains(id)).collect())
+        Some(change.hunks.iter().flat_map(ids).filter(|id| self.hunks.contains(id)).collect())
     }
+}
+
+/// All ids by which a hunk can be selected.
+fn ids(hunk: &Hunk) -> impl Iterator<Item = String> + use<> {
+    std::iter::once(hunk.id.clone()).chain(hunk.conflict_ids().into_iter().flatten())
 }

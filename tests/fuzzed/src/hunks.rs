@@ -2,7 +2,7 @@
 
 use crate::input::Input;
 use airlock::paths::WorkspacePath;
-use airlock::review::{Change, Conflict, Hunk, Part};
+use airlock::review::{Change, Conflict, Hunk, Verdict};
 use airlock::view::{Agreed, Content, Entry};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,23 +40,28 @@ pub fn hunks(bytes: &[u8]) {
 
 fn check_change(change: &Change, picks: u16) {
     assert!(!change.hunks.is_empty(), "a change without a part");
-    assert_eq!(change.with(|_| true), change.proposed, "all of it is what is proposed");
-    assert_eq!(change.with(|_| false), change.user, "nothing of it is what the user has");
+    assert_eq!(accepted(change, |_| true), change.proposed, "all of it is what is proposed");
+    assert_eq!(accepted(change, |_| false), change.user, "nothing of it is what the user has");
     let ids: BTreeSet<_> = change.hunks.iter().map(|hunk| &hunk.id).collect();
     assert_eq!(ids.len(), change.hunks.len(), "two hunks of one name");
     check_lines(change);
 
     let place = |hunk: &Hunk| change.hunks.iter().position(|other| other.id == hunk.id).unwrap();
     let picked = |hunk: &Hunk| picks >> (place(hunk) % 16) & 1 == 1;
-    let part = change.with(picked);
+    let part = accepted(change, picked);
     let on = Agreed::On(change.user.clone());
     match Change::between(&change.path, &Agreed::On(part.clone()), part.clone(), change.proposed.clone()) {
-        Some(rest) => assert_eq!(rest.with(|_| true), change.proposed, "the rest is not what was left"),
+        Some(rest) => assert_eq!(accepted(&rest, |_| true), change.proposed, "the rest is not what was left"),
         None => assert_eq!(part, change.proposed),
     }
     if let Some(first) = Change::between(&change.path, &on, change.user.clone(), part.clone()) {
-        assert_eq!(first.with(|_| true), part);
+        assert_eq!(accepted(&first, |_| true), part);
     }
+}
+
+/// What the user has when these are accepted.
+fn accepted(change: &Change, chosen: impl Fn(&Hunk) -> bool) -> Entry {
+    change.after(|hunk| if chosen(hunk) { Verdict::Accept } else { Verdict::Leave }).user
 }
 
 /// Hunks are in order, apart from each other, and say what is there.
@@ -65,7 +70,7 @@ fn check_lines(change: &Change) {
     let new = lines(content(&change.proposed));
     let (mut old_next, mut new_next) = (0, 0);
     for hunk in &change.hunks {
-        let Part::Lines(hunk) = &hunk.part else { continue };
+        let Some(hunk) = hunk.part.lines() else { continue };
         assert!(hunk.old_start >= old_next && hunk.new_start >= new_next);
         let kept = hunk.old_start - old_next;
         assert_eq!(kept, hunk.new_start - new_next, "what is between two hunks is the same");

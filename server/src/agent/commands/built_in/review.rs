@@ -5,7 +5,7 @@ use super::{BuiltIn, CommandContext, Outcome, unless_stopped};
 use crate::agent::permission::{PermissionKind, PermissionOption, PermissionRequest};
 use crate::agent::session::Session;
 use crate::neutral::neutral_line;
-use crate::review::{Change, ChangeKind, Displayed, Selection};
+use crate::review::{Change, ChangeKind, Conflict, Displayed, Selection};
 use futures::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
@@ -53,7 +53,9 @@ impl Walk<'_> {
             shown.add(change);
             let whole =
                 Selection { paths: Some(vec![change.path.as_str().to_owned()]), ..Selection::all(shown) };
-            match self.ask(&title(change, &of), &change.text(), change.hunks.len() > 1).await?.as_deref() {
+            let by_hunks = change.hunks.len() > 1 || change.conflict.is_some();
+            let options = choices(change.conflict == Some(Conflict::Marked), by_hunks);
+            match self.ask(&title(change, &of), &change.text(), options).await?.as_deref() {
                 Some("accept") => self.accept(&whole).await?,
                 Some("reject") => self.reject(&whole).await?,
                 Some("hunks") => {
@@ -79,11 +81,18 @@ impl Walk<'_> {
                 index + 1,
                 change.hunks.len()
             );
-            let answer = self.ask(&title, &hunk.text(), false).await;
-            match answer.as_ref().map(Option::as_deref) {
-                Ok(Some("accept")) => accepted.push(hunk.id.clone()),
-                Ok(Some("reject")) => rejected.push(hunk.id.clone()),
-                Ok(Some("later")) => {}
+            let conflict = hunk.conflict_ids();
+            let options = match &conflict {
+                Some(_) => conflict_choices(),
+                None => choices(false, false),
+            };
+            let answer = self.ask(&title, &hunk.text(), options).await;
+            match (answer.as_ref().map(Option::as_deref), conflict) {
+                (Ok(Some("theirs")), Some([theirs, _])) => accepted.push(theirs),
+                (Ok(Some("both")), Some([_, both])) => accepted.push(both),
+                (Ok(Some("accept")), _) => accepted.push(hunk.id.clone()),
+                (Ok(Some("reject")), _) => rejected.push(hunk.id.clone()),
+                (Ok(Some("later")), _) => {}
                 _ => {
                     goes_on = answer.map(|_| false);
                     break;
@@ -113,18 +122,12 @@ impl Walk<'_> {
         Ok(())
     }
 
-    async fn ask(&self, title: &str, detail: &str, has_hunks: bool) -> Result<Option<String>, String> {
-        let option =
-            |id: &str, label: &str, kind| PermissionOption { id: id.into(), label: label.into(), kind };
-        let mut options = vec![
-            option("accept", "Accept", PermissionKind::AllowOnce),
-            option("reject", "Reject", PermissionKind::Reject),
-            option("later", "Later", PermissionKind::Reject),
-            option("stop", "Stop here", PermissionKind::Reject),
-        ];
-        if has_hunks {
-            options.insert(2, option("hunks", "Hunk by hunk", PermissionKind::AllowOnce));
-        }
+    async fn ask(
+        &self,
+        title: &str,
+        detail: &str,
+        options: Vec<PermissionOption>,
+    ) -> Result<Option<String>, String> {
         let request = PermissionRequest {
             tool_call_id: String::new(),
             title: title.to_owned(),
@@ -133,6 +136,39 @@ impl Walk<'_> {
         };
         unless_stopped(self.cancel, self.session.ask(request, self.wait_max_s)).await
     }
+}
+
+fn option(id: &str, label: &str, kind: PermissionKind) -> PermissionOption {
+    PermissionOption { id: id.to_owned(), label: label.to_owned(), kind }
+}
+
+/// What can be done with a change, or with a hunk that is in no conflict.
+fn choices(in_conflict: bool, by_hunks: bool) -> Vec<PermissionOption> {
+    let accept = if in_conflict { EDIT_BY_HAND } else { "Accept" };
+    let mut options = vec![
+        option("accept", accept, PermissionKind::AllowOnce),
+        option("reject", "Reject", PermissionKind::Reject),
+        option("later", "Later", PermissionKind::Reject),
+        option("stop", "Stop here", PermissionKind::Reject),
+    ];
+    if by_hunks {
+        options.insert(2, option("hunks", "Hunk by hunk", PermissionKind::AllowOnce));
+    }
+    options
+}
+
+const EDIT_BY_HAND: &str = "Edit by hand: put both sides into the file, between marks";
+
+/// What can be done with lines that both sides changed.
+fn conflict_choices() -> Vec<PermissionOption> {
+    vec![
+        option("theirs", "Take the agent's lines", PermissionKind::AllowOnce),
+        option("both", "Keep both, yours first", PermissionKind::AllowOnce),
+        option("accept", EDIT_BY_HAND, PermissionKind::AllowOnce),
+        option("reject", "Keep yours", PermissionKind::Reject),
+        option("later", "Later", PermissionKind::Reject),
+        option("stop", "Stop here", PermissionKind::Reject),
+    ]
 }
 
 fn title(change: &Change, of: &str) -> String {
