@@ -279,6 +279,8 @@ pub const MERGE_MAX_BYTES: usize = 4 << 20;
 pub const ACCEPTED_FILE_MAX_BYTES: usize = 16 << 20;
 /// How long another process may hold that record.
 pub const ACCEPTED_LOCK_MAX_MS: u64 = 5_000;
+/// The record of what is being written to the user's files.
+pub const UNFINISHED_FILE_MAX_BYTES: usize = 4 << 20;
 /// Turns of a session that can be undone.
 pub const CHECKPOINTS_MAX: usize = 50;
 /// How many more there may be before the oldest go.

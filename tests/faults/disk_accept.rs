@@ -57,7 +57,10 @@ struct Place {
 impl Place {
     /// The agent has done its work, and all of that is safe.
     fn new(state_on_it_too: bool) -> Self {
-        let disk = FailingDisk::mount();
+        Self::on(FailingDisk::mount(), state_on_it_too)
+    }
+
+    fn on(disk: FailingDisk, state_on_it_too: bool) -> Self {
         let good_disk = (!state_on_it_too).then(|| TempDir::new().expect("a temporary directory"));
         let home = good_disk.as_ref().map_or_else(|| disk.folder("home"), |good| good.path().to_owned());
         let workspace = WorkspaceRoot::open(&disk.folder("workspace")).expect("a folder");
@@ -175,6 +178,14 @@ fn holds_at_every_operation(fault: Fault, state_on_it_too: bool) {
             failed
         })
     });
+}
+
+#[tokio::test]
+async fn a_disk_that_can_exchange_no_files_takes_what_is_accepted() {
+    let place = Place::on(FailingDisk::mount_plain(), true);
+    let outcome = place.opened().await.accept().await.expect("a good day");
+    assert_eq!(outcome.failed, vec![]);
+    assert_eq!(old_or_new(place.workspace.as_host(), "a plain disk"), BTreeSet::new());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Review over LSP: what the agent changed comes back hunk by hunk, and never by another way.
 
+use airlock_tests::deadline::within;
 use airlock_tests::editor::{EditorOptions, Home, agent_text};
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
@@ -300,6 +301,16 @@ async fn a_kill_while_a_hundred_files_are_accepted_leaves_each_old_or_new_and_th
         let old: Vec<String> =
             (0..100).filter(|number| !is_new(*number)).map(|number| format!("f/{number:02}.txt")).collect();
         let bench = Workbench::again(&home, &session).await;
+        let leftovers = || {
+            let names = std::fs::read_dir(workspace.join("f")).expect("a folder").flatten();
+            names.filter(|entry| entry.file_name().to_string_lossy().starts_with(".airlock-")).count()
+        };
+        let removed = async {
+            while leftovers() > 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        within(removed, || "what the killed server left stays".to_owned()).await;
         let pending: Vec<String> =
             paths(&bench.changes().await).iter().map(|(_, path)| (*path).to_owned()).collect();
         assert_eq!(pending, old);

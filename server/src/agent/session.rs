@@ -14,7 +14,7 @@ use super::replay;
 use super::turn_task::TurnTask;
 use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
 use crate::paths::WorkspaceRoot;
-use crate::review::Displayed;
+use crate::review::{self, Displayed};
 use crate::sandbox::{Plan, SandboxError, SandboxSlot, keeps_work, session_folder};
 use crate::view::SessionView;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,6 +85,10 @@ impl Session {
             }
             None => SessionView::none(slot),
         };
+        if workspace.is_some() {
+            let environment = agent.environment.clone();
+            tokio::task::spawn_blocking(move || review::clear_up_after_kills(&environment));
+        }
         view.warm_up();
         state.shelved.shelf.warm_up();
         Arc::new(Self {

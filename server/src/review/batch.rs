@@ -6,6 +6,7 @@ use super::user_files::{self, Put};
 use super::verdict::After;
 use crate::limits::ACCEPT_BATCH_MAX;
 use crate::paths::WorkspacePath;
+use crate::storage::beneath::Temporary;
 use crate::view::{Agreed, Entry, HeldView};
 use std::io;
 
@@ -73,9 +74,10 @@ impl Batch {
             path: waiting.change.path.clone(),
             seen: waiting.change.user.clone(),
             wanted: waiting.after.user.clone(),
+            temporary: Temporary::new(),
         };
         let puts: Vec<Put> = files.iter().map(put).collect();
-        let written = view.write(move |sides| user_files::put_all(&sides.user, &sides.upper, &puts)).await;
+        let written = view.write(move |sides| user_files::put_all(sides, &puts)).await;
         let edited = edited.into_iter().map(|waiting| (waiting, Ok(())));
         edited.chain(files.into_iter().zip(written)).collect()
     }

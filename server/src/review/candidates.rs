@@ -29,7 +29,7 @@ pub(super) struct Candidates {
 
 /// The paths at which a session's two sides may differ. What is git's own is not among them.
 pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
-    let Sides { user, upper, base } = sides;
+    let Sides { user, upper, base, .. } = sides;
     let mentions = upper.mentions(CHANGES_MAX)?;
     let mut found = Candidates {
         unnameable: mentions.unnameable,

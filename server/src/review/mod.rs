@@ -31,6 +31,7 @@ mod protected;
 mod read_so_far;
 mod selection;
 mod steps;
+mod unfinished;
 mod untold;
 mod user_files;
 mod verdict;
@@ -44,6 +45,7 @@ pub use hunks::LineHunk;
 pub use merge::ConflictLines;
 pub use selection::Selection;
 pub use steps::Steps;
+pub use unfinished::clear_up_after_kills;
 pub use untold::Untold;
 pub use verdict::{After, Verdict};
 

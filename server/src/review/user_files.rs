@@ -1,9 +1,10 @@
 //! Writes what was accepted into the user's files, beneath the workspace's own folder handle and through no link.
 
+use super::unfinished::Unfinished;
 use crate::limits::{ACCEPT_SYNCS_AT_ONCE, VIEW_FOLDERS_MAX_DEPTH};
 use crate::paths::WorkspacePath;
-use crate::storage::beneath::{Folder, Staged};
-use crate::view::{Content, Entry, FileEntry, InUpper, Upper, UserSide};
+use crate::storage::beneath::{Folder, Node, Staged, Temporary, changed};
+use crate::view::{Content, Entry, FileEntry, InUpper, Sides, Upper, UserSide};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -16,14 +17,32 @@ pub(super) struct Put {
     pub(super) seen: Entry,
     /// What is to be there.
     pub(super) wanted: Entry,
+    /// The name beside it for what is on its way.
+    pub(super) temporary: Temporary,
 }
 
-/// Gives paths of the workspace these states, each only if it still has the one that was looked at. `upper` holds what is
-/// too large for memory. Whenever it is cut short, each path has its old state or its new one.
-///
+/// Gives paths of the workspace these states, each only if it still has the one that was looked at. The upper folder holds
+/// what is too large for memory. Whenever it is cut short, each path has its old state or its new one.
+pub(super) fn put_all(sides: &Sides, puts: &[Put]) -> Vec<io::Result<()>> {
+    let unfinished = match Unfinished::begin(sides, puts) {
+        Ok(unfinished) => unfinished,
+        Err(error) => return puts.iter().map(|_| Err(error_again(&error))).collect(),
+    };
+    let done = put(&sides.user, &sides.upper, puts);
+    if let Err(error) = unfinished.clear_up() {
+        // The next start tries again.
+        tracing::warn!(%error, "what was needed to write the user's files is not cleared up");
+    }
+    done
+}
+
+fn error_again(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), error.to_string())
+}
+
 /// A sync costs milliseconds, however little there is to sync, and several at once cost no more than one. So all contents
 /// are written before the first is synced, and all names are given before the first folder is.
-pub(super) fn put_all(user: &UserSide, upper: &Upper, puts: &[Put]) -> Vec<io::Result<()>> {
+fn put(user: &UserSide, upper: &Upper, puts: &[Put]) -> Vec<io::Result<()>> {
     let mut touched = Touched::default();
     let mut prepared: Vec<_> = puts.iter().map(|put| prepare(user, upper, put, &mut touched)).collect();
     let syncs = prepared.iter().map(|step| match step {
@@ -40,10 +59,7 @@ pub(super) fn put_all(user: &UserSide, upper: &Upper, puts: &[Put]) -> Vec<io::R
         prepared.into_iter().zip(puts).map(|(step, put)| step?.take(user, put, &mut touched)).collect();
     if let Err(error) = touched.sync() {
         // Nobody knows which of them a power cut would take back.
-        let why = error.to_string();
-        done.iter_mut()
-            .filter(|result| result.is_ok())
-            .for_each(|result| *result = Err(io::Error::other(why.clone())));
+        done.iter_mut().filter(|result| result.is_ok()).for_each(|result| *result = Err(error_again(&error)));
     }
     done
 }
@@ -57,7 +73,7 @@ enum Step {
 }
 
 fn prepare(user: &UserSide, upper: &Upper, put: &Put, touched: &mut Touched) -> io::Result<Step> {
-    let Put { path, seen, wanted } = put;
+    let Put { path, seen, wanted, temporary } = put;
     still(user, path, seen)?;
     let root = Folder::open(user.root().as_host())?;
     if *wanted == Entry::Missing {
@@ -69,15 +85,17 @@ fn prepare(user: &UserSide, upper: &Upper, put: &Put, touched: &mut Touched) -> 
     // All of them: one that was made before, on a disk that then failed, may be there and not on the disk.
     let folder = root.make_folders_on(parent, &mut |passed, _| touched.add(passed))?;
     let staged = match wanted {
-        Entry::Link(target) => folder.stage_link(name, target),
+        Entry::Link(target) => folder.stage_link(name, temporary, target),
         Entry::File(FileEntry { content: Content::Whole(bytes), mode }) => {
-            folder.stage_file(name, *mode, |file| file.write_all(bytes))
+            folder.stage_file(name, temporary, *mode, |file| file.write_all(bytes))
         }
         Entry::File(FileEntry { content, mode }) => {
             let source = upper.file(path)?;
-            folder.stage_file(name, *mode, |file| match content.is_what_is_copied(source, file)? {
-                true => Ok(()),
-                false => Err(io::Error::other("it was changed while it was copied: look at it again")),
+            folder.stage_file(name, temporary, *mode, |file| {
+                match content.is_what_is_copied(source, file)? {
+                    true => Ok(()),
+                    false => Err(io::Error::other("it was changed while it was copied: look at it again")),
+                }
             })
         }
         Entry::Missing | Entry::Folder | Entry::Other => {
@@ -92,19 +110,22 @@ impl Step {
         // Writing all the others took its time.
         still(user, &put.path, &put.seen)?;
         let name = name(&put.path)?;
+        let seen = |node: Node| Ok(Entry::of(node)? == put.seen);
         let folder = match self {
             Self::Nothing => return Ok(()),
             Self::Remove(folder) => {
-                folder.remove_file(name)?;
+                folder.remove_expected(name, &put.temporary, &seen)?;
                 folder
             }
-            Self::Place(staged) => {
-                if put.seen == Entry::Folder {
+            Self::Place(staged) => match put.seen {
+                Entry::Missing => staged.place_new()?,
+                Entry::Folder => {
                     // Only if no file is in it: their end has to be accepted first.
                     staged.folder().remove_empty_tree(name, VIEW_FOLDERS_MAX_DEPTH)?;
+                    staged.place_new()?
                 }
-                staged.place()?
-            }
+                _ => staged.place_over(&seen, &|node| Ok(Entry::of(node)? == put.wanted))?,
+            },
         };
         touched.add(&folder)
     }
@@ -113,7 +134,7 @@ impl Step {
 fn still(user: &UserSide, path: &WorkspacePath, seen: &Entry) -> io::Result<()> {
     match user.entry(path)? == *seen {
         true => Ok(()),
-        false => Err(io::Error::other("it was changed in this very moment: look at it again")),
+        false => Err(changed()),
     }
 }
 
@@ -200,3 +221,7 @@ pub(super) fn remove_empty_folders(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "user_files_tests.rs"]
+mod tests;

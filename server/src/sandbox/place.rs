@@ -45,6 +45,13 @@ pub fn session_folder(environment: &Environment, session_id: &str) -> PathBuf {
     base(environment).join(session_id)
 }
 
+/// Those of all sessions in which something is kept.
+pub fn session_folders(environment: &Environment) -> Vec<PathBuf> {
+    let base = base(environment);
+    let names = storage::names_with_prefix(&base, "").unwrap_or_default();
+    names.into_iter().map(|name| base.join(name)).collect()
+}
+
 impl Place {
     /// Makes the folders.
     pub(super) fn prepare(environment: &Environment, plan: &Plan) -> Result<Self, SandboxError> {
@@ -148,9 +155,7 @@ pub(super) async fn tidy(environment: &Environment, session_id: &str) {
 
 /// The same for sessions of servers that are gone. Their containers must be, too.
 pub(super) async fn tidy_leftovers(environment: &Environment) {
-    let base = base(environment);
-    for name in storage::names_with_prefix(&base, "").unwrap_or_default() {
-        let session = base.join(&name);
+    for session in session_folders(environment) {
         let owner = storage::read_text(&session.join(OWNER), 256).ok().flatten();
         if owner.is_some_and(|owner| !leftovers::lives(&owner))
             && let Err(error) = tidy_folder(environment, &session).await

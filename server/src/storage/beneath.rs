@@ -7,7 +7,7 @@ mod removal;
 mod staged;
 mod system;
 
-pub use staged::Staged;
+pub use staged::{Staged, Temporary, changed};
 pub(super) use system::Disturber;
 pub use system::disturbed;
 

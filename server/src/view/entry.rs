@@ -65,7 +65,8 @@ impl Entry {
         Self::File(FileEntry { content: Content::of(content), mode: mode & MODE_MASK })
     }
 
-    fn of(node: Node) -> io::Result<Self> {
+    /// What was opened.
+    pub fn of(node: Node) -> io::Result<Self> {
         Ok(match node {
             Node::Missing => Self::Missing,
             Node::Folder(_) => Self::Folder,

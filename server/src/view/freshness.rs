@@ -12,7 +12,7 @@ use airlock_guest::{Call, Expected, ExpectedKind};
 use std::collections::HashSet;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -24,6 +24,8 @@ pub struct Sides {
     pub upper: Upper,
     /// What both had last.
     pub base: Base,
+    /// Where the session keeps them.
+    pub folder: PathBuf,
 }
 
 /// A path to look at, and what it should look like inside.
@@ -57,6 +59,7 @@ impl Sides {
             user: UserSide::new(workspace.clone(), buffers),
             upper: Upper::of(session_folder),
             base: Base::open(session_folder.join("base"))?,
+            folder: session_folder.to_owned(),
         })
     }
 

@@ -55,12 +55,21 @@ struct Shared {
     failed: bool,
     /// How often a folder was synced.
     folder_syncs: usize,
+    /// It renames in the plain way alone.
+    is_plain: bool,
 }
 
 impl FailingDisk {
     /// An empty disk that works.
     pub fn mount() -> Self {
-        let shared = Shared { tree: Tree::new(), done: 0, fault: None, failed: false, folder_syncs: 0 };
+        let shared = Shared {
+            tree: Tree::new(),
+            done: 0,
+            fault: None,
+            failed: false,
+            folder_syncs: 0,
+            is_plain: false,
+        };
         let shared = Arc::new(Mutex::new(shared));
         let folder = TempDir::with_prefix("failing-disk-").expect("a temporary directory");
         let mut config = Config::default();
@@ -72,6 +81,13 @@ impl FailingDisk {
         let session =
             fuser::spawn_mount(served, folder.path(), &config).expect("FUSE: is there a /dev/fuse?");
         Self { shared, hanging, session: Some(session), folder }
+    }
+
+    /// One that can't exchange two files, as NFS and 9p can't.
+    pub fn mount_plain() -> Self {
+        let disk = Self::mount();
+        lock(&disk.shared).is_plain = true;
+        disk
     }
 
     /// Where it is mounted.

@@ -229,17 +229,23 @@ impl Filesystem for Served {
         flags: RenameFlags,
         reply: ReplyEmpty,
     ) {
+        let is_plain = lock(&self.shared).is_plain;
         let renamed = self.change(false, |tree| {
-            if !flags.is_empty() {
+            let known = RenameFlags::RENAME_NOREPLACE | RenameFlags::RENAME_EXCHANGE;
+            if !known.contains(flags) || is_plain && !flags.is_empty() {
                 return Err(Errno::EINVAL);
             }
             let number = named(tree, parent.0, name)?;
-            if let Ok(replaced) = named(tree, new_parent.0, new_name)
-                && is_full_folder(tree, replaced)
-            {
-                return Err(Errno::ENOTEMPTY);
+            let replaced = named(tree, new_parent.0, new_name);
+            match replaced {
+                Ok(_) if flags.contains(RenameFlags::RENAME_NOREPLACE) => return Err(Errno::EEXIST),
+                Ok(replaced) if flags.contains(RenameFlags::RENAME_EXCHANGE) => {
+                    names(tree, parent.0)?.insert(name.to_owned(), replaced);
+                }
+                Err(error) if flags.contains(RenameFlags::RENAME_EXCHANGE) => return Err(error),
+                Ok(replaced) if is_full_folder(tree, replaced) => return Err(Errno::ENOTEMPTY),
+                _ => drop(names(tree, parent.0)?.remove(name)),
             }
-            names(tree, parent.0)?.remove(name);
             names(tree, new_parent.0)?.insert(new_name.to_owned(), number);
             touch(tree, parent.0);
             touch(tree, new_parent.0);

@@ -80,6 +80,18 @@ pub(super) fn open(
     call(|| rustix::fs::openat2(folder, &name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode, resolve))
 }
 
+/// Makes a file in a folder that has no name there.
+pub(super) fn make_unnamed(folder: &OwnedFd, mode: Mode) -> Result<OwnedFd> {
+    call(|| rustix::fs::openat(folder, c".", OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC, mode))
+}
+
+/// Gives such a file a name that nothing has.
+pub(super) fn name_unnamed(file: impl AsFd, folder: &OwnedFd, name: &OsStr) -> Result<()> {
+    let name = one(name)?;
+    let file = own_name(file.as_fd());
+    call(|| rustix::fs::linkat(rustix::fs::CWD, &file, folder, &name, AtFlags::SYMLINK_FOLLOW))
+}
+
 /// A second handle that reads the folder's names from the first on.
 pub(super) fn entries(folder: &OwnedFd) -> Result<rustix::fs::Dir> {
     call(|| rustix::fs::Dir::read_from(folder))
@@ -146,8 +158,12 @@ pub(super) fn set_mode(handle: impl AsFd, mode: Mode) -> Result<()> {
 
 /// The same for a handle that was opened with `O_PATH`, as one of a folder that is closed to us must be.
 pub(super) fn set_mode_of_path(handle: BorrowedFd<'_>, mode: Mode) -> Result<()> {
-    // The kernel's own name of this very handle: no name in the tree is looked up again.
-    call(|| rustix::fs::chmod(format!("/proc/self/fd/{}", handle.as_raw_fd()), mode))
+    call(|| rustix::fs::chmod(own_name(handle), mode))
+}
+
+/// The kernel's own name of this very handle: no name in the tree is looked up again.
+fn own_name(handle: BorrowedFd<'_>) -> String {
+    format!("/proc/self/fd/{}", handle.as_raw_fd())
 }
 
 pub(super) fn give(handle: impl AsFd, user: Uid, group: Gid) -> Result<()> {
