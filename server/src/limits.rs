@@ -60,6 +60,8 @@ pub const TURN_ROUNDS_MAX: u32 = 100;
 pub const TURN_SAME_CALL_MAX: u32 = 3;
 /// How long a cancelled turn waits for its last words to be saved before it ends.
 pub const TURN_LAST_SAVE_MAX_MS: u64 = 60;
+/// How long a turn waits for the count of its changes. It is told later then.
+pub const TURN_TELL_CHANGES_MAX_MS: u64 = 1_000;
 
 /// One server-sent event.
 pub const SSE_EVENT_MAX_BYTES: usize = 16 << 20;

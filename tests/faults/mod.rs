@@ -13,6 +13,7 @@ mod disk_stores;
 mod editor_frames;
 mod history_disk;
 mod history_kill;
+mod much_to_look_at;
 mod network;
 mod no_sandbox;
 mod odd_workspaces;

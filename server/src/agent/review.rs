@@ -11,6 +11,8 @@ use crate::sandbox::session_folder;
 use crate::view::HeldView;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::task::AbortHandle;
 
 impl Agent {
     /// The newest session of a workspace in which something waits for review.
@@ -109,6 +111,16 @@ impl Session {
         if let Some(held) = self.view.hold().await {
             self.tell(review::list(&held, self.own()).await);
         }
+    }
+
+    /// Tells the same on a task of its own, which goes on when nobody waits for it. It ends when the next turn begins: that one
+    /// tells it anew.
+    pub(super) async fn tell_changes_soon(self: &Arc<Self>) {
+        let session = Arc::clone(self);
+        let telling = tokio::spawn(async move { session.tell_changes().await });
+        self.facts().telling.replace(telling.abort_handle()).inspect(AbortHandle::abort);
+        // Aborted, or what it said went to the outbox.
+        let _ = telling.await;
     }
 
     fn tell(&self, listed: io::Result<Listing>) {

@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, OwnedMutexGuard};
+use tokio::task::AbortHandle;
 use tokio_util::sync::CancellationToken;
 
 pub(super) use super::session_state::State;
@@ -47,6 +48,8 @@ pub(super) struct Facts {
     /// The hunks that were told of last. `None`: they are told again.
     changes: Option<Vec<String>>,
     pub(super) displayed: Displayed,
+    /// Looks for changes, to tell of them.
+    pub(super) telling: Option<AbortHandle>,
     commands: Vec<CommandInfo>,
     model: String,
 }
@@ -105,6 +108,7 @@ impl Session {
             facts: Mutex::new(Facts {
                 changes: Some(Vec::new()),
                 displayed: Displayed::default(),
+                telling: None,
                 commands: built_in::all_infos(&state.custom, &state.shelved.shelf),
                 model: state.model.clone(),
             }),
@@ -153,6 +157,7 @@ impl Session {
                 Slot::Idle => *slot = Slot::Busy(cancel.clone()),
             }
         }
+        self.stop_telling();
         let turn_id = format!("turn-{}", self.turns.fetch_add(1, Ordering::Relaxed) + 1);
         let (session, id) = (Arc::clone(self), turn_id.clone());
         tokio::spawn(async move { session.see_through(id, prompt, cancel).await });
@@ -164,6 +169,11 @@ impl Session {
         if let Slot::Busy(cancel) = &*self.slot() {
             cancel.cancel();
         }
+    }
+
+    /// Nobody waits any more for what is looked for.
+    fn stop_telling(&self) {
+        self.facts().telling.take().inspect(AbortHandle::abort);
     }
 
     /// Stops what is in work and takes no more. The history is whole when it returns.
@@ -183,6 +193,7 @@ impl Session {
             }
             freed.await;
         }
+        self.stop_telling();
         // Held until the history is closed: who closes a session that is being closed waits for that, too.
         let mut state = self.state.lock().await;
         let mut history = state.history.take();

@@ -8,7 +8,7 @@ use super::prompt::{ContextItem, Prompt, title};
 use super::session::{Session, State, TurnOver};
 use super::system_prompt::{INSTRUCTION_FILES, Instructions, system_prompt};
 use super::update::{NoticeLevel, StopReason, Update};
-use crate::limits::{INSTRUCTIONS_FILE_MAX_BYTES, TURN_LAST_SAVE_MAX_MS};
+use crate::limits::{INSTRUCTIONS_FILE_MAX_BYTES, TURN_LAST_SAVE_MAX_MS, TURN_TELL_CHANGES_MAX_MS};
 use crate::nearest::nearest;
 use crate::paths::WorkspacePath;
 use crate::trust::{TrustState, TrustedWorkspace};
@@ -61,13 +61,16 @@ impl TurnTask {
         }
     }
 
-    /// A turn that was stopped ends at once, also when there is much to look at.
+    /// Where there is much to look at, the turn ends before that is done, and one that is stopped at once.
     pub(super) async fn tell_changes(&self) {
-        let told = self.session.tell_changes();
-        if self.cancel.is_cancelled() {
-            let _ = tokio::time::timeout(Duration::from_millis(TURN_LAST_SAVE_MAX_MS), told).await;
-        } else {
-            told.await;
+        let stopped = async {
+            self.cancel.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(TURN_LAST_SAVE_MAX_MS)).await;
+        };
+        tokio::select! {
+            () = self.session.tell_changes_soon() => {}
+            () = stopped => {}
+            () = tokio::time::sleep(Duration::from_millis(TURN_TELL_CHANGES_MAX_MS)) => {}
         }
     }
 

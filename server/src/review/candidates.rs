@@ -6,7 +6,8 @@ use super::protected::{Protection, protection};
 use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Kind, Node};
-use crate::view::{Entry, Mention, Sides, Unreadable};
+use crate::storage::confined::check_wanted;
+use crate::view::{Mention, Sides, Unreadable};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -39,10 +40,11 @@ pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
     };
     let root = Folder::open(user.root().as_host())?;
     for mention in mentions.all {
+        check_wanted()?;
         if protection(&mention.path) == Protection::Never {
             continue;
         }
-        let users = match user.entry(&mention.path) {
+        let users = match user.kind(&mention.path) {
             Ok(users) => users,
             // Who looks at it gets the same error, and tells it.
             Err(_) => {
@@ -52,12 +54,12 @@ pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
         };
         let hides_a_folder = match mention.kind {
             Kind::Folder => mention.opaque,
-            _ => users == Entry::Folder,
+            _ => users == Some(Kind::Folder),
         };
         if hides_a_folder {
             files_below(&root, &mention.path, &mut found)?;
         }
-        if is_of_interest(&mention, &users) {
+        if is_of_interest(&mention, users) {
             found.paths.insert(mention.path);
         }
     }
@@ -67,9 +69,9 @@ pub(super) fn candidates(sides: &Sides) -> io::Result<Candidates> {
 }
 
 /// A folder is of interest only where the user has something else.
-fn is_of_interest(mention: &Mention, users: &Entry) -> bool {
+fn is_of_interest(mention: &Mention, users: Option<Kind>) -> bool {
     match mention.kind {
-        Kind::Folder => !matches!(users, Entry::Folder | Entry::Missing),
+        Kind::Folder => !matches!(users, Some(Kind::Folder) | None),
         Kind::Other => false,
         _ => true,
     }
@@ -89,6 +91,7 @@ fn files_below(root: &Folder, below: &WorkspacePath, found: &mut Candidates) -> 
 
 fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> io::Result<()> {
     for name in folder.names(NAMES_MAX)? {
+        check_wanted()?;
         if found.paths.len() >= CHANGES_MAX || depth == VIEW_FOLDERS_MAX_DEPTH {
             found.cut = true;
             return Ok(());

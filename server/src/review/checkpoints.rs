@@ -9,6 +9,7 @@ use crate::limits::{CHECKPOINTS_DROPPED, CHECKPOINTS_MAX, SANDBOX_DISK_KEPT_MIB,
 use crate::paths::WorkspacePath;
 use crate::storage;
 use crate::storage::beneath::Kind;
+use crate::storage::confined::check_wanted;
 use crate::view::{Agreed, Base, Contents, Entry, HeldView, Ignored, InUpper, Sides, Unreadable};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
@@ -84,6 +85,7 @@ impl Checkpoints {
         let mut read = ReadSoFar::default();
         let Paths { readable, unreadable } = paths(sides)?;
         for path in readable {
+            check_wanted()?;
             // A file that is closed to us is neither kept nor undone, and keeps no other from it.
             let agents = told(&path, sides.agents(&path))?;
             // Nor is what no verdict can put there again.
@@ -136,6 +138,7 @@ impl Checkpoints {
         all.extend(view.paths());
         let (mut goes, mut comes) = (Vec::new(), Vec::new());
         for path in all {
+            check_wanted()?;
             let both = sides.user.entry(&path).and_then(|user| Ok((user, sides.agents(&path)?)));
             let Some((user, agents)) = told(&path, both)? else {
                 continue;
@@ -218,7 +221,8 @@ fn paths(sides: &Sides) -> io::Result<Paths> {
     );
     let mut readable = BTreeSet::new();
     for path in paths {
-        if !ignored.is_ignored(&path) || told(&path, sides.user.entry(&path))? != Some(Entry::Missing) {
+        check_wanted()?;
+        if !ignored.is_ignored(&path) || told(&path, sides.user.kind(&path))? != Some(None) {
             readable.insert(path);
         }
     }

@@ -16,7 +16,7 @@ use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::patterns::Patterns;
 use crate::storage::beneath::Kind;
 use crate::storage::confined;
-use crate::view::{Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
+use crate::view::{Agreed, Content, Entry, HeldView, Ignored, InUpper, Mention, NoEditor, Sides, Upper};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -127,27 +127,30 @@ fn find(sides: &Sides, own: &Patterns) -> io::Result<Listing> {
     let mut ignored = Ignored::of(sides.user.root());
     let (mut read, mut is_cut) = (ReadSoFar::default(), false);
     for path in candidates.paths {
+        confined::check_wanted()?;
         if read.is_enough() {
             is_cut = true;
             break;
         }
-        let change = match change_of(sides, &path) {
+        if is_new_file(sides, &path) && ignored.is_ignored(&path) {
+            listing.ignored += 1;
+            continue;
+        }
+        match change_of(sides, &path) {
             Ok(Some(change)) => {
                 read.add(&change);
-                change
+                if change.kind == ChangeKind::Created && ignored.is_ignored(&path) {
+                    listing.ignored += 1;
+                } else {
+                    listing.changes.push(change);
+                }
             }
-            Ok(None) => continue,
+            Ok(None) => {}
             // One that cannot be read hides no other.
             Err(error) => {
                 let path = neutral_line(path.as_str());
                 listing.remarks.push(format!("{path}: it cannot be read, so it cannot be reviewed: {error}"));
-                continue;
             }
-        };
-        if change.kind == ChangeKind::Created && ignored.is_ignored(&path) {
-            listing.ignored += 1;
-        } else {
-            listing.changes.push(change);
         }
     }
     let reached = Reached::by(&sides.user, &listing.changes)?;
@@ -181,6 +184,13 @@ fn find(sides: &Sides, own: &Patterns) -> io::Result<Listing> {
 /// What cannot be reviewed, by name.
 const REMARKS_MAX: usize = 100;
 const MORE: &str = "there are more changes than can be listed at once, for they are large: accept or reject some of these first";
+
+/// Whether the agent made a file there, of which nobody had anything. It isn't read.
+fn is_new_file(sides: &Sides, path: &WorkspacePath) -> bool {
+    matches!(sides.base.get(path), Agreed::NotKept | Agreed::On(Entry::Missing))
+        && matches!(sides.user.kind(path), Ok(None))
+        && matches!(sides.upper.file_bytes(path), Ok(Some(_)))
+}
 
 fn change_of(sides: &Sides, path: &WorkspacePath) -> io::Result<Option<Change>> {
     let InUpper::Is(agent) = sides.agents(path)? else {

@@ -11,11 +11,13 @@ use landlock::{
     ABI, Access, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetError, RulesetStatus,
 };
+use std::cell::RefCell;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, Weak};
 
 /// The newest rules that are asked for. An older kernel has less.
 const RULES: ABI = ABI::V5;
@@ -42,6 +44,19 @@ pub enum Confinement {
 
 type Job = Box<dyn FnOnce() + Send>;
 
+thread_local! {
+    /// Who waits for the work on this thread; `None` where it is done in any case.
+    static WANTED: RefCell<Option<Weak<()>>> = const { RefCell::new(None) };
+}
+
+/// An error where nobody waits any more for the work on this thread.
+pub fn check_wanted() -> io::Result<()> {
+    match WANTED.with_borrow(|wanted| wanted.as_ref().is_none_or(|wanted| wanted.strong_count() > 0)) {
+        true => Ok(()),
+        false => Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more")),
+    }
+}
+
 /// A thread of this kind. It starts with the first work and ends when this is dropped.
 pub struct Worker {
     reach: Reach,
@@ -52,6 +67,20 @@ impl Worker {
     /// One that can touch these folders. They must exist when its first work comes.
     pub fn new(reach: Reach) -> Self {
         Self { reach, jobs: Mutex::default() }
+    }
+
+    /// The same for work that may stop where it calls [`check_wanted`] once its caller has gone.
+    pub async fn run_while_wanted<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> T {
+        let wanted = Arc::new(());
+        let known = Arc::downgrade(&wanted);
+        let outcome = self
+            .run(move || {
+                WANTED.set(Some(known));
+                work()
+            })
+            .await;
+        drop(wanted);
+        outcome
     }
 
     /// Does this work there, in the order in which it is asked for. Work whose caller has gone is done all the same.
@@ -89,6 +118,7 @@ fn start(reach: Reach) -> Sender<Job> {
             confine_to(&reach);
         }
         for job in waiting {
+            WANTED.set(None);
             job();
         }
     });

@@ -3,12 +3,15 @@
 use crate::limits::{VIEW_CONTENT_MAX_BYTES, VIEW_FILE_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Node, read_bounded};
+use crate::storage::confined::check_wanted;
+use rustix::fs::{SeekFrom, seek};
+use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::unix::fs::MetadataExt;
-use std::sync::Arc;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::sync::{Arc, LazyLock};
 
 /// What is at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +46,7 @@ pub enum Content {
     Large {
         /// Its size.
         bytes: u64,
-        /// The SHA-256 of it.
+        /// The SHA-256 of the SHA-256 of each 64 KiB of it.
         digest: String,
     },
 }
@@ -83,7 +86,9 @@ impl Entry {
 impl Content {
     fn of(bytes: &[u8]) -> Self {
         if bytes.len() > VIEW_CONTENT_MAX_BYTES {
-            return Self::Large { bytes: bytes.len() as u64, digest: digest(bytes) };
+            let mut digest = LargeDigest::default();
+            bytes.chunks(LARGE_CHUNK_BYTES).for_each(|chunk| digest.add(chunk));
+            return digest.finish();
         }
         Self::Whole(bytes.into())
     }
@@ -103,36 +108,53 @@ impl Content {
                 read => return Ok(Self::Whole(read?.into())),
             }
         }
-        Self::pass(file, io::sink(), VIEW_FILE_MAX_BYTES)
+        Self::large(&file, bytes)
     }
 
-    /// Copies a file that is too large to be held, and gives what that was. One that does not end, as far as anybody can
-    /// wait for it, is an error.
-    fn pass(mut file: impl Read, mut to: impl Write, bytes_max: u64) -> io::Result<Self> {
-        let (mut hasher, mut bytes) = (Sha256::new(), 0);
-        let mut chunk = vec![0; 64 << 10];
-        loop {
-            let read = file.read(&mut chunk)?;
-            if read == 0 {
-                return Ok(Self::Large { bytes, digest: hex(&hasher.finalize()) });
+    /// A file that is too large to be held. Holes in it cost nothing.
+    fn large(file: &File, bytes: u64) -> io::Result<Self> {
+        let mut digest = LargeDigest::default();
+        let mut chunk = vec![0; LARGE_CHUNK_BYTES];
+        while digest.bytes < bytes {
+            check_wanted()?;
+            let at = digest.bytes;
+            match seek(file, SeekFrom::Data(at)) {
+                Ok(data) => digest.add_zeros(data.min(bytes)),
+                Err(Errno::NXIO) => digest.add_zeros(bytes),
+                // The disk doesn't tell.
+                Err(_) => {}
             }
-            bytes += read as u64;
-            if bytes > bytes_max {
-                return Err(too_large());
+            if digest.bytes > at {
+                continue;
             }
-            hasher.update(&chunk[..read]);
-            to.write_all(&chunk[..read])?;
+            let length = usize::try_from(bytes - at).unwrap_or(usize::MAX).min(LARGE_CHUNK_BYTES);
+            let read = read_whole(&mut chunk[..length], |rest, done| file.read_at(rest, at + done))?;
+            digest.add(&chunk[..read]);
+            if read < length {
+                break;
+            }
         }
+        Ok(digest.finish())
     }
 
     /// Copies a file, and says whether it was this.
-    pub fn is_what_is_copied(&self, file: File, to: impl Write) -> io::Result<bool> {
+    pub fn is_what_is_copied(&self, mut file: File, mut to: impl Write) -> io::Result<bool> {
         if self.len() > VIEW_FILE_MAX_BYTES {
             return Err(too_large());
         }
-        match Self::pass(file, to, self.len()) {
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Ok(false),
-            passed => Ok(passed? == *self),
+        let mut digest = LargeDigest::default();
+        let mut chunk = vec![0; LARGE_CHUNK_BYTES];
+        loop {
+            let read = read_whole(&mut chunk, |rest, _| file.read(rest))?;
+            digest.add(&chunk[..read]);
+            // One that grows has no end, as far as anybody can wait for it.
+            if digest.bytes > self.len() {
+                return Ok(false);
+            }
+            to.write_all(&chunk[..read])?;
+            if read < chunk.len() {
+                return Ok(digest.finish() == *self);
+            }
         }
     }
 
@@ -149,13 +171,63 @@ impl Content {
         self.len() == 0
     }
 
-    /// The SHA-256 of it.
+    /// What tells it from others of its size.
     pub fn digest(&self) -> String {
         match self {
             Self::Whole(bytes) => digest(bytes),
             Self::Large { digest, .. } => digest.clone(),
         }
     }
+}
+
+const LARGE_CHUNK_BYTES: usize = 64 << 10;
+
+/// The digest of a large content, chunk by chunk, so that a hole of any size is known without reading it.
+#[derive(Default)]
+struct LargeDigest {
+    hasher: Sha256,
+    /// Of which all chunks but the last are whole.
+    bytes: u64,
+}
+
+impl LargeDigest {
+    /// The next chunk.
+    fn add(&mut self, chunk: &[u8]) {
+        if !chunk.is_empty() {
+            self.hasher.update(Sha256::digest(chunk));
+            self.bytes += chunk.len() as u64;
+        }
+    }
+
+    /// All whole chunks of nothing but zeros before this place.
+    fn add_zeros(&mut self, until: u64) {
+        static ZEROS: LazyLock<[u8; 32]> = LazyLock::new(|| Sha256::digest([0; LARGE_CHUNK_BYTES]).into());
+        for _ in 0..until.saturating_sub(self.bytes) / LARGE_CHUNK_BYTES as u64 {
+            self.hasher.update(*ZEROS);
+            self.bytes += LARGE_CHUNK_BYTES as u64;
+        }
+    }
+
+    fn finish(self) -> Content {
+        Content::Large { bytes: self.bytes, digest: hex(&self.hasher.finalize()) }
+    }
+}
+
+/// Reads until this is full or there is no more; `read` takes what is still empty and how much was read before.
+fn read_whole(
+    chunk: &mut [u8],
+    mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,
+) -> io::Result<usize> {
+    let mut done = 0;
+    while done < chunk.len() {
+        match read(&mut chunk[done..], done as u64) {
+            Ok(0) => break,
+            Ok(more) => done += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 fn too_large() -> io::Error {

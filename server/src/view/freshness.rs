@@ -7,7 +7,7 @@ use super::user_side::{Buffers, Glance, UserSide};
 use crate::limits::{PUSH_MAX_BYTES, VIEW_MENTIONS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::{Facts, Kind};
-use crate::storage::confined::Reach;
+use crate::storage::confined::{Reach, check_wanted};
 use airlock_guest::{Call, Expected, ExpectedKind};
 use std::collections::HashSet;
 use std::io;
@@ -204,6 +204,7 @@ impl Sides {
         let mentions = self.upper.mentions(VIEW_MENTIONS_MAX)?;
         self.forget_what_is_gone(&mentions)?;
         for mention in mentions.all {
+            check_wanted()?;
             if self.base.keeps(&mention.path) || self.base.get(&mention.path) == Agreed::On(Entry::Missing) {
                 continue;
             }
@@ -217,6 +218,7 @@ impl Sides {
                 Ok(Entry::Folder) if mention.kind == Kind::Folder && !mention.opaque => {}
                 Ok(entry) => self.base.agree(&mention.path, &entry)?,
                 Err(error) => {
+                    check_wanted()?;
                     tracing::warn!(path = %mention.path, %error, "the user's file cannot be read");
                     self.base.lose(&mention.path)?;
                 }
@@ -246,6 +248,7 @@ impl Sides {
         // what was there is the better answer.
         let too_many = kept.len() > VIEW_MENTIONS_MAX && !mentions.cut;
         for path in kept {
+            check_wanted()?;
             match self.upper.entry(&path) {
                 Ok(InUpper::Untouched) => self.base.forget(&path)?,
                 Ok(InUpper::Is(Entry::Missing)) if too_many => self.base.forget(&path)?,

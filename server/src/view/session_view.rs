@@ -175,10 +175,10 @@ impl Kept {
 
 impl HeldView<'_> {
     /// Work on the sides, which is work on the disk, away from the threads that serve everybody. It can't write the user's
-    /// files.
+    /// files. Once nobody waits for it any more, it may stop.
     pub async fn sides<T: Send + 'static>(&self, work: impl FnOnce(&mut Sides) -> T + Send + 'static) -> T {
         let sides = Arc::clone(&self.kept.sides);
-        self.kept.looks.run(move || work(&mut lock(&sides))).await
+        self.kept.looks.run_while_wanted(move || work(&mut lock(&sides))).await
     }
 
     /// Work that writes the user's files.
@@ -224,7 +224,13 @@ impl HeldView<'_> {
     async fn refresh(&self, link: &Link) -> Result<bool, LinkError> {
         let mut due = Due::take(&self.kept.changed).await;
         // No work on the disk, so it is not worth another thread: this is done before every call.
-        due.changed.paths.extend(lock(&self.kept.sides).user.changed_buffers());
+        let buffers = self.kept.sides.try_lock().ok().map(|mut sides| sides.user.changed_buffers());
+        let buffers = match buffers {
+            Some(buffers) => buffers,
+            // Work that nobody waits for any more isn't over yet.
+            None => self.sides(|sides| sides.user.changed_buffers()).await,
+        };
+        due.changed.paths.extend(buffers);
         if due.changed.too_many {
             return Ok(false);
         }

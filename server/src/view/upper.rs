@@ -8,6 +8,7 @@ use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
 use crate::paths::WorkspacePath;
 use crate::storage::AgentTree;
 use crate::storage::beneath::{Folder, Kind, Node};
+use crate::storage::confined::check_wanted;
 use std::ffi::{CStr, OsStr};
 use std::fs::File;
 use std::io::{self, Write};
@@ -271,6 +272,7 @@ fn list(
     mentions: &mut Mentions,
 ) -> io::Result<()> {
     for name in folder.names(NAMES_MAX)? {
+        check_wanted()?;
         if mentions.all.len() == limit || depth == VIEW_FOLDERS_MAX_DEPTH {
             mentions.cut = true;
             return Ok(());

@@ -93,6 +93,15 @@ impl UserSide {
         Ok(Glance::Disk(facts, target))
     }
 
+    /// What kind of thing is at a path. It is read only where nothing is on the disk.
+    pub fn kind(&self, path: &WorkspacePath) -> io::Result<Option<Kind>> {
+        match self.glance(path)? {
+            Glance::Disk(Some(facts), _) => Ok(Some(facts.kind)),
+            Glance::Unsaved => Ok(Some(Kind::File)),
+            Glance::Disk(None, _) => Ok((self.entry(path)? != Entry::Missing).then_some(Kind::File)),
+        }
+    }
+
     /// When anything of the file or link at a path on the disk changed last.
     pub fn changed(&self, path: &WorkspacePath) -> io::Result<Option<SystemTime>> {
         let Some((parent, name)) = Folder::open(self.root.as_host())?.parent_of(path.as_path())? else {
