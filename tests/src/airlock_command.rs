@@ -5,10 +5,12 @@ use crate::editor::Home;
 use crate::scripted_claude::ScriptedClaude;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 
 /// How to call it.
 #[derive(Clone)]
 pub struct AirlockCommand {
+    binary: PathBuf,
     home: Home,
     arguments: Vec<OsString>,
     environment: BTreeMap<String, OsString>,
@@ -26,7 +28,13 @@ impl AirlockCommand {
         environment.insert("USE_SANDBOX".to_owned(), "false".into());
         // What tmux is, should it be started there.
         environment.insert("TERM".to_owned(), "screen-256color".into());
-        Self { home, arguments: arguments.iter().map(Into::into).collect(), environment }
+        let binary = airlock_binary().to_owned();
+        Self { binary, home, arguments: arguments.iter().map(Into::into).collect(), environment }
+    }
+
+    /// Calls another build of it.
+    pub fn binary(self, binary: &Path) -> Self {
+        Self { binary: binary.to_owned(), ..self }
     }
 
     /// Sets a variable of the environment.
@@ -60,7 +68,7 @@ impl AirlockCommand {
 
     /// As a process of ours, in the workspace. It dies with its handle.
     pub fn process(&self) -> tokio::process::Command {
-        let mut command = tokio::process::Command::new(airlock_binary());
+        let mut command = tokio::process::Command::new(&self.binary);
         command
             .args(&self.arguments)
             .current_dir(self.home.workspace())
@@ -72,7 +80,7 @@ impl AirlockCommand {
 
     /// As words for somebody else to start: the program `env`, the whole environment, the binary, its arguments.
     pub fn words(&self) -> Vec<OsString> {
-        self.words_of([airlock_binary().into()].into_iter().chain(self.arguments.iter().cloned()))
+        self.words_of([self.binary.clone().into()].into_iter().chain(self.arguments.iter().cloned()))
     }
 
     /// The same for another program, which has this environment.

@@ -139,7 +139,7 @@ impl SandboxDesk {
 }
 
 /// The only entry of a folder whose name begins like this.
-fn one(folder: &Path, prefix: &str) -> PathBuf {
+pub(crate) fn one(folder: &Path, prefix: &str) -> PathBuf {
     let entries = std::fs::read_dir(folder).expect("a folder").flatten();
     let mut named = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(prefix));
     named.next().unwrap_or_else(|| panic!("no {prefix}* in {}", folder.display())).path()

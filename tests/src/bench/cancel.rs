@@ -3,13 +3,14 @@
 use super::Measure;
 use crate::editor::{Editor, EditorOptions};
 use crate::scripted_claude::{Gate, Reply, ScriptedClaude};
+use std::path::Path;
 use std::time::Instant;
 
 const CANCELS: usize = 50;
 
-pub(super) async fn latency() -> Measure {
+pub(super) async fn latency(binary: &Path) -> Measure {
     let claude = ScriptedClaude::start().await;
-    let editor = Editor::ready(EditorOptions::new(&claude)).await;
+    let editor = Editor::ready(EditorOptions::new(&claude).program(binary, &["lsp"])).await;
     editor.ignore("$/progress");
     let session = editor.new_session().await;
     let mut samples = Vec::with_capacity(CANCELS);

@@ -5,11 +5,11 @@
 //! everything that Airlock does.
 
 use super::Measure;
-use crate::airlock_binary::airlock_binary;
 use crate::editor::EditorOptions;
 use crate::scripted_claude::{Gate, Reply, ScriptedClaude};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::{ChildStdin, ChildStdout, Stdio};
 use std::sync::mpsc;
 use std::time::Instant;
@@ -20,13 +20,12 @@ const WARM_UP: usize = 50;
 /// A frame's body, and when it was there.
 type Heard = (Instant, Vec<u8>);
 
-pub(super) async fn latency() -> Measure {
-    airlock_binary();
+pub(super) async fn latency(binary: &Path) -> Measure {
     let claude = ScriptedClaude::start().await;
     let gates: Vec<Gate> = (0..WARM_UP + CHUNKS).map(|_| Gate::new()).collect();
     let reply = gates.iter().fold(Reply::says("begin"), |reply, gate| reply.gate(gate).more("token "));
     claude.push(reply);
-    let options = EditorOptions::new(&claude);
+    let options = EditorOptions::new(&claude).program(binary, &["lsp"]);
     let measured = tokio::task::spawn_blocking(move || measure(&options, &gates)).await;
     let samples = measured.expect("the measuring thread does not panic");
     Measure::new("chunk from the API to stdout", "ms", 1.0, samples)

@@ -3,13 +3,14 @@
 use super::Measure;
 use crate::editor::{Editor, EditorOptions};
 use crate::scripted_claude::{Reply, ScriptedClaude};
+use std::path::Path;
 
 const FURTHER_SESSIONS: usize = 20;
 
-pub(super) async fn resident() -> [Measure; 2] {
+pub(super) async fn resident(binary: &Path) -> [Measure; 2] {
     let claude = ScriptedClaude::start().await;
     claude.otherwise(|_| Some(Reply::says("An answer of a few words.")));
-    let editor = Editor::ready(EditorOptions::new(&claude)).await;
+    let editor = Editor::ready(EditorOptions::new(&claude).program(binary, &["lsp"])).await;
     editor.ignore("$/progress");
     one_turn(&editor).await;
     let idle = resident_mb(&editor);

@@ -3,6 +3,7 @@
 mod cancel;
 mod changes;
 mod chunks;
+mod comparison;
 mod memory;
 mod peers;
 mod plugins;
@@ -10,6 +11,10 @@ mod sandboxes;
 mod sizes;
 mod start;
 pub mod table;
+
+pub use comparison::{NOT_COMPARED, compare};
+
+use crate::airlock_binary::airlock_binary;
 
 /// One promise and what was measured.
 pub struct Measure {
@@ -25,17 +30,20 @@ pub struct Measure {
 /// What else was measured in the same run, in the same unit: machines are not equally fast.
 struct Anchor {
     what: &'static str,
-    value: f64,
+    /// Sorted.
+    samples: Vec<f64>,
 }
 
 /// Measures everything, one after the other: they share the machine.
 pub async fn all() -> Vec<Measure> {
-    let mut measures = vec![start::initialize().await, chunks::latency().await, cancel::latency().await];
-    measures.extend(memory::resident().await);
+    let binary = airlock_binary();
+    let mut measures =
+        vec![start::initialize(binary).await, chunks::latency(binary).await, cancel::latency(binary).await];
+    measures.extend(memory::resident(binary).await);
     measures.extend(plugins::all().await);
-    measures.extend(sandboxes::all().await);
+    measures.extend(sandboxes::all(binary).await);
     measures.push(changes::listing().await);
-    measures.extend(sizes::all().await);
+    measures.extend(sizes::all(binary).await);
     measures
 }
 
@@ -46,8 +54,9 @@ impl Measure {
     }
 
     /// What is promised as a ratio to something else.
-    fn against(self, what: &'static str, value: f64) -> Self {
-        Self { anchor: Some(Anchor { what, value }), ..self }
+    fn against(self, what: &'static str, mut samples: Vec<f64>) -> Self {
+        samples.sort_by(f64::total_cmp);
+        Self { anchor: Some(Anchor { what, samples }), ..self }
     }
 
     /// Whether half of the samples or more meet the goal.
@@ -55,11 +64,17 @@ impl Measure {
         self.ratio().unwrap_or_else(|| self.percentile(50)) <= self.goal
     }
 
-    /// The median against the anchor.
+    /// The median against the anchor's.
     fn ratio(&self) -> Option<f64> {
-        self.anchor.as_ref().map(|anchor| self.percentile(50) / anchor.value)
+        self.anchor.as_ref().map(|anchor| self.percentile(50) / anchor.percentile(50))
     }
 
+    fn percentile(&self, percent: usize) -> f64 {
+        percentile(&self.samples, percent)
+    }
+}
+
+impl Anchor {
     fn percentile(&self, percent: usize) -> f64 {
         percentile(&self.samples, percent)
     }
@@ -69,12 +84,6 @@ impl Measure {
 fn percentile(samples: &[f64], percent: usize) -> f64 {
     let last = samples.len().saturating_sub(1);
     samples.get((samples.len() * percent / 100).min(last)).copied().unwrap_or(f64::NAN)
-}
-
-/// The middle of samples in any order.
-fn median(mut samples: Vec<f64>) -> f64 {
-    samples.sort_by(f64::total_cmp);
-    percentile(&samples, 50)
 }
 
 #[cfg(test)]
@@ -93,8 +102,8 @@ mod tests {
 
     #[test]
     fn where_there_is_an_anchor_the_ratio_decides() {
-        let measure = |anchor: f64| Measure::new("x", "ms", 0.5, vec![4.0]).against("y", anchor);
-        assert!(measure(8.0).passed());
-        assert!(!measure(7.0).passed() && !measure(f64::NAN).passed());
+        let measure = |anchor: &[f64]| Measure::new("x", "ms", 0.5, vec![4.0]).against("y", anchor.to_vec());
+        assert!(measure(&[9.0, 1.0, 8.0]).passed());
+        assert!(!measure(&[7.0]).passed() && !measure(&[]).passed());
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! Each number stands against something that was measured in the same run, for machines are not equally fast.
 
-use super::{Measure, median, peers};
+use super::comparison::RATIO_MAX;
+use super::{Measure, peers};
 use crate::editor::{Editor, EditorOptions};
 use crate::sandbox_desk::SandboxDesk;
 use crate::scripted_claude::{Reply, ScriptedClaude};
@@ -16,14 +17,15 @@ use std::time::Instant;
 const COMMAND_MAX: f64 = 0.0227;
 /// Against an agent that runs its commands on the host.
 const ROUND_MAX: f64 = 0.25;
+const ROUND: &str = "a round of the model with one `bash true`";
 const COMMANDS: usize = 200;
 const EXECS: usize = 20;
 const ROUNDS: usize = 10;
 const SESSIONS: usize = 7;
 const STARTS: usize = 7;
 
-pub(super) async fn all() -> Vec<Measure> {
-    vec![commands().await, rounds().await, starts().await, flood().await]
+pub(super) async fn all(binary: &Path) -> Vec<Measure> {
+    vec![commands().await, rounds(binary).await, starts().await, flood(binary).await]
 }
 
 /// `bash true` through the tool layer, and libpod's own exec of `true` in the same container.
@@ -53,35 +55,60 @@ async fn commands() -> Measure {
     }
     desk.end().await;
     Measure::new("`bash true` through the tool layer", "ms", COMMAND_MAX, ours)
-        .against("libpod's exec of `true`", median(execs))
+        .against("libpod's exec of `true`", execs)
+}
+
+/// The peer's turns come between ours.
+async fn rounds(binary: &Path) -> Measure {
+    let mut theirs = Vec::new();
+    let ours = sessions(binary, async || theirs.push(peers::round_ms(ROUNDS).await)).await;
+    Measure::new(ROUND, "ms", ROUND_MAX, ours.rounds).against("Claude Code, on the host", theirs)
+}
+
+/// Both as a client sees them, to compare two binaries.
+pub(super) async fn through_the_server(binary: &Path) -> [Measure; 2] {
+    let ours = sessions(binary, async || ()).await;
+    [
+        Measure::new("session start to the end of a turn with `bash true`", "ms", RATIO_MAX, ours.starts),
+        Measure::new(ROUND, "ms", RATIO_MAX, ours.rounds),
+    ]
+}
+
+/// Milliseconds, a sample per session.
+struct Sessions {
+    /// From the request for the session to the end of its first turn.
+    starts: Vec<f64>,
+    rounds: Vec<f64>,
 }
 
 /// One round of the model with one `bash true`, from the whole turn of a few. Each in a session of its own: a long
-/// conversation would measure how long the stand-in takes to check it. The peer's turns come between ours.
-async fn rounds() -> Measure {
+/// conversation would measure how long the stand-in takes to check it.
+async fn sessions(binary: &Path, mut before_each: impl AsyncFnMut()) -> Sessions {
     let claude = ScriptedClaude::start().await;
-    let editor = Editor::ready(EditorOptions::new(&claude).with_sandbox()).await;
+    let options = EditorOptions::new(&claude).with_sandbox().program(binary, &["lsp"]);
+    let editor = Editor::ready(options).await;
     editor.ignore("$/progress");
-    let (mut samples, mut theirs) = (Vec::new(), Vec::new());
+    let mut samples = Sessions { starts: Vec::new(), rounds: Vec::new() };
     for sample in 0..SESSIONS {
-        theirs.push(peers::round_ms(ROUNDS).await);
-        let session = editor.new_session().await;
+        before_each().await;
         let call = |round| {
             let (id, command) = (format!("toolu_{sample}_{round}"), format!("true {round}"));
             Reply::calls(&id, "bash", json!({"command": command}))
         };
         claude.push(call(0)).push("Warm.");
+        let begun = Instant::now();
+        let session = editor.new_session().await;
         editor.turn(&session, "warm up").await;
+        samples.starts.push(milliseconds(begun));
         claude.replies((1..=ROUNDS).map(call)).push("Done.");
         let begun = Instant::now();
         editor.turn(&session, "go").await;
-        samples.push(milliseconds(begun) / ROUNDS as f64);
+        samples.rounds.push(milliseconds(begun) / ROUNDS as f64);
         editor.expect("airlock/session/close", json!({"sessionId": session})).await;
     }
     editor.shutdown().await;
     claude.finish();
-    Measure::new("a round of the model with one `bash true`", "ms", ROUND_MAX, samples)
-        .against("Claude Code, on the host", median(theirs))
+    samples
 }
 
 /// From a new session to its first command's output, against `podman run` with the same root and runtime.
@@ -101,7 +128,7 @@ async fn starts() -> Measure {
         theirs.push(milliseconds(begun));
     }
     first.end().await;
-    Measure::new("session start to the first output", "ms", 1.3, ours).against("`podman run`", median(theirs))
+    Measure::new("session start to the first output", "ms", 1.3, ours).against("`podman run`", theirs)
 }
 
 fn podman_run(root: &Path, runtime: &str) {
@@ -119,9 +146,10 @@ fn podman_run(root: &Path, runtime: &str) {
 }
 
 /// How much the server's memory grows while a command says a gibibyte.
-async fn flood() -> Measure {
+pub(super) async fn flood(binary: &Path) -> Measure {
     let claude = ScriptedClaude::start().await;
-    let editor = Editor::ready(EditorOptions::new(&claude).with_sandbox()).await;
+    let options = EditorOptions::new(&claude).with_sandbox().program(binary, &["lsp"]);
+    let editor = Editor::ready(options).await;
     editor.ignore("$/progress");
     let session = editor.new_session().await;
     let bash = |id: &str, command: &str| Reply::calls(id, "bash", json!({"command": command}));

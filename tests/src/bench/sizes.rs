@@ -2,26 +2,28 @@
 
 use super::Measure;
 use crate::airlock_command::AirlockCommand;
-use crate::sandbox_desk::SandboxDesk;
+use crate::sandbox_desk::one;
 use crate::scripted_claude::ScriptedClaude;
+use crate::workbench::Workbench;
 use std::path::{Path, PathBuf};
 
-pub(super) async fn all() -> [Measure; 2] {
-    [guest().await, template().await]
+pub(super) async fn all(binary: &Path) -> [Measure; 2] {
+    [guest(binary).await, template(binary).await]
 }
 
-async fn guest() -> Measure {
-    let desk = SandboxDesk::new();
+async fn guest(binary: &Path) -> Measure {
+    let desk = Workbench::with(|options| options.program(binary, &["lsp"])).await;
     desk.bash("true").await;
-    let bytes = size(&desk.root().join(".airlock-guest"));
+    let root = one(&desk.editor.home().state().join("airlock/sandboxes"), "root-");
+    let bytes = size(&root.join(".airlock-guest"));
     desk.end().await;
     Measure::new("the program in the sandbox", "MB", 2.0, vec![bytes / 1e6])
 }
 
 /// A plugin in Rust as `airlock plugin new` makes it.
-async fn template() -> Measure {
+async fn template(binary: &Path) -> Measure {
     let claude = ScriptedClaude::start().await;
-    let mut command = AirlockCommand::new(&claude, &["plugin", "new", "word-count"]);
+    let mut command = AirlockCommand::new(&claude, &["plugin", "new", "word-count"]).binary(binary);
     // The author's Rust is not in the home that this one has.
     let home = PathBuf::from(std::env::var_os("HOME").expect("a home"));
     for (name, place) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {

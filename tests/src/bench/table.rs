@@ -5,7 +5,7 @@ use super::Measure;
 /// What stands above the table in the file that keeps it.
 pub const HEADING: &str = "# Airlock's numbers\n\nWritten by `cargo xtask bench`: the release build, on the machine that last ran it. The median is what counts: by itself, or\nagainst what was measured in the same run.\n\n";
 
-const COLUMNS: [&str; 8] = ["what", "median", "99 %", "samples", "against", "ratio", "goal", ""];
+const COLUMNS: [&str; 9] = ["what", "median", "99 %", "samples", "against", "its 99 %", "ratio", "goal", ""];
 
 type Row = [String; COLUMNS.len()];
 
@@ -32,7 +32,10 @@ fn row(measure: &Measure) -> Row {
         in_unit(measure.percentile(50)),
         in_unit(measure.percentile(99)),
         measure.samples.len().to_string(),
-        anchor.map_or_else(String::new, |anchor| format!("{}: {}", anchor.what, in_unit(anchor.value))),
+        anchor.map_or_else(String::new, |anchor| {
+            format!("{}: {}", anchor.what, in_unit(anchor.percentile(50)))
+        }),
+        anchor.map_or_else(String::new, |anchor| in_unit(anchor.percentile(99))),
         measure.ratio().map_or_else(String::new, |ratio| format!("{} ×", number(ratio))),
         format!("≤ {} {goal_unit}", measure.goal),
         if measure.passed() { "pass" } else { "FAIL" }.to_owned(),
@@ -53,14 +56,14 @@ mod tests {
         let measures = [
             Measure::new("quick", "ms", 2.0, vec![1.0]),
             Measure::new("slow", "MB", 2.0, vec![3.25]),
-            Measure::new("beside", "ms", 0.025, vec![2.0]).against("a peer", 100.0),
+            Measure::new("beside", "ms", 0.025, vec![2.0]).against("a peer", vec![100.0, 90.0, 120.0]),
         ];
         let expected = "\
-| what   | median  | 99 %    | samples | against           | ratio    | goal      |      |
-| ---    | ---     | ---     | ---     | ---               | ---      | ---       | ---  |
-| quick  | 1.00 ms | 1.00 ms | 1       |                   |          | ≤ 2 ms    | pass |
-| slow   | 3.25 MB | 3.25 MB | 1       |                   |          | ≤ 2 MB    | FAIL |
-| beside | 2.00 ms | 2.00 ms | 1       | a peer: 100.00 ms | 0.0200 × | ≤ 0.025 × | pass |
+| what   | median  | 99 %    | samples | against           | its 99 %  | ratio    | goal      |      |
+| ---    | ---     | ---     | ---     | ---               | ---       | ---      | ---       | ---  |
+| quick  | 1.00 ms | 1.00 ms | 1       |                   |           |          | ≤ 2 ms    | pass |
+| slow   | 3.25 MB | 3.25 MB | 1       |                   |           |          | ≤ 2 MB    | FAIL |
+| beside | 2.00 ms | 2.00 ms | 1       | a peer: 100.00 ms | 120.00 ms | 0.0200 × | ≤ 0.025 × | pass |
 ";
         assert_eq!(render(&measures), expected);
     }

@@ -44,7 +44,11 @@ enum Command {
         filter: Option<String>,
     },
     /// Measure the release build against its goals; fails when one is missed
-    Bench,
+    Bench {
+        /// Compare with this release build of an earlier commit; fails when a median is worse than 1.1 times its
+        #[arg(long, value_name = "BINARY")]
+        against: Option<PathBuf>,
+    },
     /// Give every property random bytes until the time is over; fails when one does not hold
     Fuzz {
         /// How long each target runs
@@ -75,7 +79,7 @@ fn main() -> ExitCode {
     let outcome = match arguments.command {
         Command::Demo { unattended } => demo_command::run(unattended),
         Command::Test { filter } => test_command::run(filter.as_deref()),
-        Command::Bench => bench_command::run(),
+        Command::Bench { against } => bench_command::run(against.as_deref()),
         Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
         Command::Soak { minutes, seed } => soak_command::run(minutes, seed),
         Command::Dist { binary } => dist::run(binary.as_deref()),
