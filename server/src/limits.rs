@@ -140,6 +140,8 @@ pub const SETTING_TOKENS_MAX: u64 = 1_000_000;
 pub const SETTING_ROUNDS_MAX: u64 = 10_000;
 /// What the user may set `retries` to.
 pub const SETTING_RETRIES_MAX: u64 = 100;
+/// What the user may set `max_session_disk_gib` to: a disk of a PiB.
+pub const SETTING_DISK_GIB_MAX: u64 = 1 << 20;
 /// What the user may set a time in seconds to: a day.
 pub const SETTING_TIME_MAX_S: u64 = 86_400;
 /// A mistyped name that a known one is guessed for.
@@ -227,6 +229,8 @@ pub const SANDBOX_USER_SHARE: u64 = 4;
 pub const SANDBOX_WATCHERS_MAX: u64 = 32;
 /// Processes in the sandbox.
 pub const SANDBOX_PROCESSES_MAX: u64 = 512;
+/// What a session may take of the disk, in its changes and its home together, where the user doesn't say.
+pub const SESSION_DISK_GIB: u64 = 20;
 /// What is kept free on the disk that the sandbox writes to.
 pub const SANDBOX_DISK_KEPT_MIB: u64 = 1024;
 /// Files that can still be made there.

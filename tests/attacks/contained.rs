@@ -1,10 +1,12 @@
 //! What a sandbox takes of the machine that it is on: nothing is written but where that is bounded or watched, nothing is
 //! used up that the user needs, and nothing of the machine's own is to be read or changed.
 
+use crate::world::configured;
 use airlock_tests::editor::{EditorOptions, Home};
 use airlock_tests::ordinary_user::OrdinaryUser;
 use airlock_tests::workbench::Workbench;
 use pretty_assertions::assert_eq;
+use serde_json::{Value, json};
 
 /// Does this in a sandbox of root's and in one of an ordinary user's, if we are root; else in one of our own.
 async fn in_each(look: impl AsyncFn(&Workbench)) {
@@ -168,4 +170,30 @@ async fn a_command_has_its_own_three_handles_and_no_other() {
         assert_eq!(bench.bash("(ls /proc/self/fd | cat)").await, "0\n1\n2\n3\n");
     })
     .await;
+}
+
+#[tokio::test]
+async fn what_a_session_takes_of_the_disk_is_counted_and_told() {
+    const TELLS: &str = "1.2 GiB of the disk: 0.6 in the workspace, 0.6 in";
+    let home = configured("max_session_disk_gib = 1");
+    let bench = Workbench::with(|options| options.home(&home)).await;
+    let said = bench.bash("truncate -s 100G sparse; fallocate -l 600M big; fallocate -l 600M ~/big").await;
+    assert_eq!(said, "", "there is next to nothing in the sparse one");
+    // The home is counted between calls.
+    let (mut calls, mut updates, mut result) = (0, Vec::new(), String::new());
+    while !result.contains(TELLS) {
+        assert!(calls < 100, "it is never counted: {result}");
+        calls += 1;
+        (result, updates) = bench.call_with_updates("bash", json!({"command": "true"})).await;
+    }
+    let told = |updates: &[Value]| {
+        let texts = updates.iter().filter_map(|update| update["text"].as_str());
+        texts.filter(|text| text.contains(TELLS) && text.contains("max_session_disk_gib = 1")).count()
+    };
+    assert_eq!(told(&updates), 1, "{updates:?}");
+    let (result, updates) = bench.call_with_updates("bash", json!({"command": "true"})).await;
+    assert!(result.contains(TELLS) && told(&updates) == 0, "the user is told once: {result} {updates:?}");
+    let said = bench.bash("rm big").await;
+    assert!(!said.contains("GiB"), "{said}");
+    bench.end().await;
 }

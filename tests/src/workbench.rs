@@ -60,7 +60,8 @@ impl Workbench {
         let mut blocks =
             messages.iter().rev().flat_map(|message| message["content"].as_array().into_iter().flatten());
         let result = blocks.find(|block| block["tool_use_id"] == *id).expect("the call's result");
-        (result["content"][0]["text"].as_str().unwrap_or_default().to_owned(), updates)
+        let parts = result["content"].as_array().into_iter().flatten();
+        (parts.filter_map(|part| part["text"].as_str()).collect(), updates)
     }
 
     /// Has the agent make a call that must be an error, and gives what it was told.

@@ -310,6 +310,8 @@ pub struct Exited {
     pub stderr_left_out: u64,
     /// What runs in the background: left by this command or by one before it.
     pub left_running: Vec<Job>,
+    /// What the home takes of the disk, as it was counted last.
+    pub home_bytes: u64,
 }
 
 /// A process that runs on.

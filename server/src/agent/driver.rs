@@ -14,7 +14,7 @@ use super::usage::prices_of;
 use super::work::{Happened, Work};
 use crate::claude::{MessageRequest, ModelInfo, Received, StreamEvent, TokenUsage};
 use crate::config::Thinking;
-use crate::conversation::{Block, Message};
+use crate::conversation::{Block, Message, ResultPart};
 use crate::limits::TURN_LAST_SAVE_MAX_MS;
 use std::sync::Arc;
 use std::time::Duration;
@@ -226,11 +226,12 @@ impl<'a> Driver<'a> {
             if writes {
                 checkpoint.get_or_init(|| session.keep_checkpoint()).await;
             }
-            let outcome = tools.run(&call.name, call.input, context).await;
+            let mut outcome = tools.run(&call.name, call.input, context).await;
+            let unseen = (!outcome.shown).then(|| outcome.all_text());
             if writes {
                 session.view.capture().await;
+                outcome.content.extend(session.over_disk_quota().await.map(ResultPart::text));
             }
-            let unseen = (!outcome.shown).then(|| outcome.all_text());
             CallEnd {
                 content: outcome.content,
                 unseen,

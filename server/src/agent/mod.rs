@@ -3,6 +3,7 @@
 mod claim;
 pub mod commands;
 mod compaction;
+mod disk_quota;
 mod driver;
 mod git_work;
 pub mod history;

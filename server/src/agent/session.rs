@@ -50,6 +50,8 @@ pub(super) struct Facts {
     pub(super) displayed: Displayed,
     /// Looks for changes, to tell of them.
     pub(super) telling: Option<AbortHandle>,
+    /// The user knows that the session takes more of the disk than it may.
+    pub(super) is_over_disk_quota: bool,
     commands: Vec<CommandInfo>,
     model: String,
 }
@@ -109,6 +111,7 @@ impl Session {
                 changes: Some(Vec::new()),
                 displayed: Displayed::default(),
                 telling: None,
+                is_over_disk_quota: false,
                 commands: built_in::all_infos(&state.custom, &state.shelved.shelf),
                 model: state.model.clone(),
             }),

@@ -35,6 +35,8 @@ pub struct Settings {
     pub max_session_tokens: Option<u64>,
     /// What one session may cost.
     pub max_session_cost_usd: Option<f64>,
+    /// What one session may take of the disk.
+    pub max_session_disk_gib: u64,
     /// How long the model's stream may be silent.
     pub stream_silence_s: u64,
     /// How often a request is tried again.
@@ -128,6 +130,7 @@ impl Default for Settings {
             max_rounds: limits::TURN_ROUNDS_MAX,
             max_session_tokens: None,
             max_session_cost_usd: None,
+            max_session_disk_gib: limits::SESSION_DISK_GIB,
             stream_silence_s: limits::STREAM_SILENCE_MAX_MS / 1000,
             retries: limits::RETRIES_MAX,
             permission_timeout_s: limits::PERMISSION_ANSWER_MAX_MS / 1000,

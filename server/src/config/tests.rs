@@ -227,7 +227,7 @@ fn a_bad_key_is_named_with_its_line_and_the_others_are_used() {
         "3: max_rounds: expected a whole number, found text; give a whole number, without quotes",
         "4: retries: this is not a number in its range; give a whole number from 0 to 100",
         "5: zzz: there is no such key; remove it; there are api_key, base_url, forges, image, isolation, max_rounds, \
-         max_session_cost_usd, max_session_tokens, max_tokens, model, permission_timeout_s, plugins, prices, protected, \
+         max_session_cost_usd, max_session_disk_gib, max_session_tokens, max_tokens, model, permission_timeout_s, plugins, prices, protected, \
          retries, safedir, stream_silence_s, thinking, use_sandbox",
         "6: safedir: this is not an absolute path; give the whole path, from / on",
         "7: isolation: this is no kind of isolation; give \"auto\", \"microvm\" or \"container\"; until then \

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Every key that the file may hold.
-pub(super) const KEYS: [&str; 19] = [
+pub(super) const KEYS: [&str; 20] = [
     "api_key",
     "base_url",
     "forges",
@@ -22,6 +22,7 @@ pub(super) const KEYS: [&str; 19] = [
     "isolation",
     "max_rounds",
     "max_session_cost_usd",
+    "max_session_disk_gib",
     "max_session_tokens",
     "max_tokens",
     "model",
@@ -126,6 +127,10 @@ fn set(settings: &mut Settings, key: &str, value: &Value<'_>) -> Result<(), Faul
         "isolation" => settings.isolation = isolation(settings, value)?,
         "max_rounds" => settings.max_rounds = rounds(value)?,
         "max_session_cost_usd" => settings.max_session_cost_usd = Some(check::usd(value.number()?)?),
+        "max_session_disk_gib" => {
+            settings.max_session_disk_gib =
+                check::whole_in(value.whole()?, &(1..=limits::SETTING_DISK_GIB_MAX))?;
+        }
         "max_session_tokens" => settings.max_session_tokens = Some(session_tokens(value)?),
         "max_tokens" => settings.max_tokens = check::small_in(value.whole()?, &check::TOKENS)?,
         "model" => settings.model = check::model(value.text()?)?,

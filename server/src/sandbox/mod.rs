@@ -56,7 +56,7 @@ use last_words::LastWords;
 use podman::PodmanService;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What kind of wall stands around the sandbox.
@@ -88,6 +88,8 @@ pub struct Sandbox {
     is_replacement: AtomicBool,
     /// The user knows that it is over.
     end_is_told: AtomicBool,
+    /// What the agent's home takes of the disk, as the guest said last.
+    home_bytes: AtomicU64,
 }
 
 /// What a sandbox is for.
@@ -137,6 +139,16 @@ impl Sandbox {
     /// Whether it took the place of one that died: true once, for whom it matters first.
     pub fn take_replacement_note(&self) -> bool {
         self.is_replacement.swap(false, Ordering::Relaxed)
+    }
+
+    /// What the agent's home takes of the disk, as the guest counted it last.
+    pub fn home_bytes(&self) -> u64 {
+        self.home_bytes.load(Ordering::Relaxed)
+    }
+
+    /// The guest has counted it.
+    pub fn set_home_bytes(&self, bytes: u64) {
+        self.home_bytes.store(bytes, Ordering::Relaxed);
     }
 
     /// What it is, in a line for people, with all remarks.

@@ -16,7 +16,7 @@ use crate::storage;
 use airlock_guest::{Answer, Call, Hello, Link};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
 /// Starts a sandbox with the best runtime that works.
@@ -170,6 +170,7 @@ impl Start<'_> {
                     environment: environment.clone(),
                     is_replacement: AtomicBool::new(false),
                     end_is_told: AtomicBool::new(false),
+                    home_bytes: AtomicU64::new(0),
                 })
             }
             Err(error) => {

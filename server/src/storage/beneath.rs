@@ -63,6 +63,8 @@ pub struct Facts {
     pub mode: u32,
     /// Its size.
     pub bytes: u64,
+    /// What it takes of the disk.
+    pub allocated_bytes: u64,
     /// When its content changed last, in nanoseconds since 1970.
     pub modified_ns: i64,
     /// When anything of it changed last, which nobody can set back.
@@ -82,6 +84,7 @@ impl Facts {
             kind,
             mode: stat.st_mode & 0o7777,
             bytes: u64::try_from(stat.st_size).unwrap_or_default(),
+            allocated_bytes: u64::try_from(stat.st_blocks).unwrap_or_default().saturating_mul(512),
             modified_ns: stat
                 .st_mtime
                 .saturating_mul(1_000_000_000)

@@ -85,7 +85,10 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
         match said {
             Said::Stdout(bytes) => context.progress.show(output.stdout.take(&bytes)).await,
             Said::Stderr(bytes) => context.progress.show(output.stderr.take(&bytes)).await,
-            Said::Answer(Answer::Exited(exited)) => return Ok(output.outcome(&exited, timeout_s, fresh)),
+            Said::Answer(Answer::Exited(exited)) => {
+                sandbox.set_home_bytes(exited.home_bytes);
+                return Ok(output.outcome(&exited, timeout_s, fresh));
+            }
             Said::Answer(Answer::Started(job)) => return Ok(started(&job, fresh)),
             Said::Answer(other) => return Err(unexpected(&other)),
             Said::Data(_) => {}

@@ -199,9 +199,10 @@ impl Sides {
     }
 
     /// Remembers what new changes of the agent were made from. `changed_meanwhile` tells which paths the user changed
-    /// at the same time: of those nobody knows.
-    pub fn capture(&mut self, changed_meanwhile: impl Fn(&WorkspacePath) -> bool) -> io::Result<()> {
+    /// at the same time: of those nobody knows. Gives what all changes take of the disk.
+    pub fn capture(&mut self, changed_meanwhile: impl Fn(&WorkspacePath) -> bool) -> io::Result<u64> {
         let mentions = self.upper.mentions(VIEW_MENTIONS_MAX)?;
+        let allocated_bytes = mentions.allocated_bytes;
         self.forget_what_is_gone(&mentions)?;
         for mention in mentions.all {
             check_wanted()?;
@@ -224,7 +225,7 @@ impl Sides {
                 }
             }
         }
-        Ok(())
+        Ok(allocated_bytes)
     }
 
     /// The user changed these while the agent was at work. What it hid of them by removing a folder, or making it anew, is

@@ -14,6 +14,7 @@ use airlock_guest::{Answer, Call, Expected, Link, LinkError};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::MutexGuard;
@@ -39,6 +40,17 @@ struct Kept {
     /// Writes the user's files.
     writes: Worker,
     changed: Arc<Subscription>,
+    /// What the agent's changes take of the disk.
+    changes_bytes: AtomicU64,
+}
+
+/// What a session takes of the disk.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DiskTaken {
+    /// The agent's changes.
+    pub workspace_bytes: u64,
+    /// Its home.
+    pub home_bytes: u64,
 }
 
 /// A view that nobody else brings up to date or reviews meanwhile.
@@ -124,6 +136,15 @@ impl SessionView {
         }
     }
 
+    /// What the session took of the disk when that was counted last.
+    pub async fn disk_taken(&self) -> DiskTaken {
+        let running = self.slot.running().await.ok().flatten();
+        DiskTaken {
+            workspace_bytes: self.kept.as_ref().map_or(0, |kept| kept.changes_bytes.load(Ordering::Relaxed)),
+            home_bytes: running.map_or(0, |sandbox| sandbox.home_bytes()),
+        }
+    }
+
     /// Keeps everybody else from bringing it up to date or reviewing it. `None`: there is nothing to review.
     pub async fn hold(&self) -> Option<HeldView<'_>> {
         let kept = self.kept.as_ref().ok()?;
@@ -168,6 +189,7 @@ impl Kept {
             looks: Worker::new(Sides::reach(workspace, folder)),
             writes: Worker::new(Reach { writes: vec![root, own], reads: Vec::new() }),
             changed: Arc::new(watches.subscribe(workspace, bell)?),
+            changes_bytes: AtomicU64::new(0),
             sides: Arc::new(Mutex::new(Sides::open(workspace, buffers, folder)?)),
         })
     }
@@ -192,12 +214,15 @@ impl HeldView<'_> {
         let changed = Arc::clone(&self.kept.changed);
         changed.catch_up().await;
         let captured = self.sides(move |sides| {
-            sides.capture(|path| changed.includes(path))?;
-            sides.lose_hidden(&changed.known())
+            let bytes = sides.capture(|path| changed.includes(path))?;
+            sides.lose_hidden(&changed.known())?;
+            Ok::<_, io::Error>(bytes)
         });
-        let captured = captured.await;
-        if let Err(error) = captured {
-            tracing::warn!(%error, "what the agent's changes were made from cannot be kept");
+        match captured.await {
+            Ok(bytes) => self.kept.changes_bytes.store(bytes, Ordering::Relaxed),
+            Err(error) => {
+                tracing::warn!(%error, "what the agent's changes were made from cannot be kept");
+            }
         }
     }
 

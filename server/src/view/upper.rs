@@ -66,6 +66,8 @@ pub struct Mentions {
     pub unreadable: Vec<Unreadable>,
     /// There were more than one wanted to see.
     pub cut: bool,
+    /// What they take of the disk.
+    pub allocated_bytes: u64,
 }
 
 /// A folder whose content is not known.
@@ -290,6 +292,7 @@ fn list(
         let Some(facts) = folder.facts(&name)? else {
             continue;
         };
+        mentions.allocated_bytes = mentions.allocated_bytes.saturating_add(facts.allocated_bytes);
         if facts.kind != Kind::Folder {
             mentions.all.push(Mention { path, kind: facts.kind, opaque: false });
             continue;

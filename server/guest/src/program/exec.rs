@@ -91,6 +91,7 @@ async fn attempt(guest: &Arc<Guest>, exec: &Exec, stream: &mut Stream) -> io::Re
         stdout_left_out,
         stderr_left_out,
         left_running,
+        home_bytes: guest.home.bytes(),
     })))
 }
 

@@ -11,6 +11,7 @@ mod exec;
 mod files;
 mod find;
 mod hello;
+mod home;
 mod jobs;
 mod last_state;
 mod list;

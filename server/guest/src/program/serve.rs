@@ -1,5 +1,6 @@
 //! Answers the server's calls: a stream of the link each, as many at once as it opens.
 
+use super::home::Home;
 use super::jobs::Jobs;
 use super::processes::Processes;
 use super::shell::Shell;
@@ -21,6 +22,7 @@ pub struct Guest {
     pub(super) shell: Shell,
     pub(super) processes: Processes,
     pub(super) jobs: Jobs,
+    pub(super) home: Home,
 }
 
 impl Guest {
@@ -28,7 +30,7 @@ impl Guest {
     pub fn new(workspace: PathBuf) -> Self {
         let processes = Processes::of_program();
         let shell = Shell::new(workspace.clone(), processes.clone());
-        Self { workspace, shell, processes, jobs: Jobs::default() }
+        Self { workspace, shell, processes, jobs: Jobs::default(), home: Home::of_program() }
     }
 
     /// The path that a call names, which is relative to the workspace.
@@ -69,6 +71,7 @@ async fn answer(guest: &Arc<Guest>, stream: &mut Stream) -> io::Result<()> {
     if needs_shell_next {
         blocking(guest, |guest| {
             guest.shell.get_ready();
+            guest.home.count();
             Ok(())
         })
         .await?;
