@@ -3,11 +3,13 @@
 //! Each name is opened relative to the handle of its folder, so a folder that is swapped for a link in between
 //! leads nowhere. Nothing here waits: a pipe or device in a file's place is reported, not read.
 
+mod exchange;
 mod removal;
 mod staged;
 mod system;
 
-pub use staged::{Staged, Temporary, changed};
+pub use exchange::changed;
+pub use staged::{Staged, Temporary};
 pub(super) use system::Disturber;
 pub use system::disturbed;
 

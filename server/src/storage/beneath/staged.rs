@@ -1,12 +1,13 @@
 //! Changing what is below a folder: whatever is put there is made under another name first and takes its own in one step.
 
-use super::{Facts, Folder, Kind, Node, system};
+use super::exchange::or_changed;
+use super::{Folder, Kind, Node, system};
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
-use std::io::{self, Seek};
+use std::io;
 use std::path::{Component, Path};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,7 +49,7 @@ impl Folder {
             // Some disks can't, and some kernels.
             Err(Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::ISDIR | Errno::NOENT) => {
                 let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-                staged.has = Has::UnfinishedName;
+                staged.has = Has::Unfinished;
                 self.open_name(&temporary.unfinished(), flags, PRIVATE)
             }
             made => made,
@@ -64,13 +65,13 @@ impl Folder {
     pub fn stage_link(&self, name: &OsStr, temporary: &Temporary, target: &OsStr) -> io::Result<Staged> {
         let mut staged = self.stage(name, temporary)?;
         system::make_link(target, &self.handle, temporary.name())?;
-        staged.has = Has::TemporaryName;
+        staged.has = Has::Temporary;
         Ok(staged)
     }
 
     fn stage(&self, name: &OsStr, temporary: &Temporary) -> io::Result<Staged> {
         let (name, temporary) = (name.to_owned(), temporary.clone());
-        Ok(Staged { folder: self.again()?, temporary, name, file: None, has: Has::NoName })
+        Ok(Staged { folder: self.again()?, temporary, name, file: None, has: Has::Nothing })
     }
 
     /// Removes a file or a link; one that is not there is no error. It comes back after a power cut, unless the folder is
@@ -214,27 +215,24 @@ impl Temporary {
     }
 }
 
-/// Whether somebody expects this at a name.
-type Expects<'a> = &'a dyn Fn(Node) -> io::Result<bool>;
-
 /// A file or a link that doesn't have its name yet. It takes that in one step; dropped before, it goes.
 #[derive(Debug)]
 pub struct Staged {
-    folder: Folder,
-    temporary: Temporary,
-    name: OsString,
+    pub(super) folder: Folder,
+    pub(super) temporary: Temporary,
+    pub(super) name: OsString,
     file: Option<File>,
-    has: Has,
+    pub(super) has: Has,
 }
 
-/// What a staged file has for a name.
+/// The name that a staged file has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Has {
-    NoName,
-    UnfinishedName,
-    TemporaryName,
+pub(super) enum Has {
+    Nothing,
+    Unfinished,
+    Temporary,
     /// It has its own, and what had that before may have the temporary one.
-    ItsName,
+    Own,
 }
 
 impl Staged {
@@ -258,82 +256,37 @@ impl Staged {
     /// Gives it its name, which nothing has.
     pub fn place_new(mut self) -> io::Result<Folder> {
         match (&self.file, self.has) {
-            (Some(file), Has::NoName) => {
+            (Some(file), Has::Nothing) => {
                 system::name_unnamed(file, &self.folder.handle, &self.name).map_err(or_changed)?;
-                self.has = Has::ItsName;
+                self.has = Has::Own;
             }
             _ => {
                 self.take_temporary_name()?;
                 self.folder.rename_new(&self.temporary, &self.name).map_err(or_changed)?;
-                self.has = Has::ItsName;
+                self.has = Has::Own;
             }
         }
         self.folder.again()
     }
 
-    /// Gives it its name and removes what had that, if `expected` knows it. Anything else is somebody's who saved in this
-    /// very moment: it gets its name back. `ours` knows what was staged, so that nothing but that is removed then.
-    pub fn place_over(mut self, expected: Expects<'_>, ours: Expects<'_>) -> io::Result<Folder> {
-        self.take_temporary_name()?;
-        match self.rename(RenameFlags::EXCHANGE) {
-            // The disk can't do that.
-            Err(error) if is_unknown(error) => {
-                self.rename(RenameFlags::empty())?;
-                return self.folder.again();
-            }
-            exchanged => exchanged.map_err(or_changed)?,
-        }
-        let (folder, temporary) = (self.folder.again()?, self.temporary.clone());
-        if folder.remove_if(&temporary, &self.name, expected)? {
-            return Ok(folder);
-        }
-        match self.rename(RenameFlags::EXCHANGE) {
-            // Ours was removed meanwhile.
-            Err(Errno::NOENT) => Err(folder.put_back(&temporary, &self.name)),
-            Err(error) => Err(error.into()),
-            Ok(()) if folder.is(temporary.name(), ours) => {
-                self.has = Has::TemporaryName;
-                Err(changed())
-            }
-            // There was a second save, which is the newer one.
-            Ok(()) => {
-                self.rename(RenameFlags::EXCHANGE)?;
-                Err(folder.put_back(&temporary, &self.name))
-            }
-        }
-    }
-
-    /// Gives it a name beside its own. Gives what to tell.
-    fn keep_beside(mut self) -> io::Error {
-        if let Err(error) = self.take_temporary_name() {
-            return error;
-        }
-        let folder = match self.folder.again() {
-            Ok(folder) => folder,
-            Err(error) => return error,
-        };
-        self.has = Has::ItsName;
-        beside(&self.name, |to| folder.rename_new(&self.temporary, to))
-    }
-
-    fn take_temporary_name(&mut self) -> io::Result<()> {
+    pub(super) fn take_temporary_name(&mut self) -> io::Result<()> {
         let (folder, name) = (&self.folder.handle, self.temporary.name());
         match (self.has, &self.file) {
-            (Has::NoName, Some(file)) => system::name_unnamed(file, folder, name)?,
-            (Has::UnfinishedName, _) => {
+            (Has::Nothing, Some(file)) => system::name_unnamed(file, folder, name)?,
+            (Has::Unfinished, _) => {
                 system::rename(folder, &self.temporary.unfinished(), folder, name, RenameFlags::empty())?;
             }
             _ => {}
         }
-        self.has = Has::TemporaryName;
+        self.has = Has::Temporary;
         Ok(())
     }
 
     /// From the temporary name to its own.
-    fn rename(&mut self, flags: RenameFlags) -> rustix::io::Result<()> {
+    pub(super) fn rename(&mut self, flags: RenameFlags) -> rustix::io::Result<()> {
         let here = &self.folder.handle;
         system::rename(here, self.temporary.name(), here, &self.name, flags)?;
-        self.has = Has::ItsName;
+        self.has = Has::Own;
         Ok(())
     }
 }
@@ -341,129 +294,10 @@ impl Staged {
 impl Drop for Staged {
     fn drop(&mut self) {
         let name = match self.has {
-            Has::NoName | Has::ItsName => return,
-            Has::UnfinishedName => self.temporary.unfinished(),
-            Has::TemporaryName => self.temporary.name().to_owned(),
+            Has::Nothing | Has::Own => return,
+            Has::Unfinished => self.temporary.unfinished(),
+            Has::Temporary => self.temporary.name().to_owned(),
         };
         let _ = system::remove(&self.folder.handle, &name, AtFlags::empty());
     }
-}
-
-/// Taking away what somebody may save at the same time.
-impl Folder {
-    /// Removes the file or link of this name, if `expected` knows it. Anything else keeps it. One that is gone is no error.
-    pub fn remove_expected(
-        &self,
-        name: &OsStr,
-        temporary: &Temporary,
-        expected: Expects<'_>,
-    ) -> io::Result<()> {
-        match system::rename(&self.handle, name, &self.handle, temporary.name(), RenameFlags::empty()) {
-            Ok(()) => {}
-            Err(Errno::NOENT) => return Ok(()),
-            Err(error) => return Err(error.into()),
-        }
-        match self.remove_if(temporary, name, expected)? {
-            true => Ok(()),
-            false => Err(self.put_back(temporary, name)),
-        }
-    }
-
-    /// Removes what has a temporary name, if `expected` knows it; whether it did. What is written to it in this very moment
-    /// is kept beside `name`, which is the error.
-    fn remove_if(&self, temporary: &Temporary, name: &OsStr, expected: Expects<'_>) -> io::Result<bool> {
-        let held = match self.node(temporary.name()) {
-            Ok(Node::File(file)) => Some(file),
-            _ => None,
-        };
-        let is_expected = match &held {
-            Some(file) => expected(Node::File(file.try_clone()?)).unwrap_or(false),
-            None => self.is(temporary.name(), expected),
-        };
-        if !is_expected {
-            return Ok(false);
-        }
-        // Where that fails, it is tried again with all that is left.
-        let _ = self.remove_file(temporary.name());
-        let Some(mut file) = held else { return Ok(true) };
-        file.rewind()?;
-        if expected(Node::File(file.try_clone()?))? {
-            return Ok(true);
-        }
-        file.rewind()?;
-        let mode = Facts::of(&system::facts_of(&file)?).mode;
-        let kept =
-            self.stage_file(name, &Temporary::new(), mode, |copy| io::copy(&mut file, copy).map(drop))?;
-        kept.sync()?;
-        Err(kept.keep_beside())
-    }
-
-    /// Gives what has a temporary name this one, or another one beside it where that is taken. Gives what to tell.
-    pub fn put_back(&self, temporary: &Temporary, name: &OsStr) -> io::Error {
-        let rename = |to: &OsStr| self.rename_new(temporary, to);
-        match rename(name) {
-            Ok(()) => changed(),
-            Err(Errno::EXIST) => beside(name, rename),
-            Err(error) => error.into(),
-        }
-    }
-
-    /// Gives what has a temporary name another one, which nothing has.
-    fn rename_new(&self, temporary: &Temporary, to: &OsStr) -> rustix::io::Result<()> {
-        let here = &self.handle;
-        let rename = |flags| system::rename(here, temporary.name(), here, to, flags);
-        match rename(RenameFlags::NOREPLACE) {
-            // The disk can't do that.
-            Err(error) if is_unknown(error) => match self.facts(to) {
-                Ok(None) => rename(RenameFlags::empty()),
-                _ => Err(Errno::EXIST),
-            },
-            renamed => renamed,
-        }
-    }
-
-    /// What cannot be read is nothing that anybody expects.
-    fn is(&self, name: &OsStr, expected: Expects<'_>) -> bool {
-        self.node(name).and_then(expected).unwrap_or(false)
-    }
-}
-
-/// Gives something a name beside another one. Gives what to tell.
-fn beside(name: &OsStr, rename: impl Fn(&OsStr) -> rustix::io::Result<()>) -> io::Error {
-    for number in 1..=KEPT_MAX {
-        let mut kept = name.to_owned();
-        kept.push(format!(".kept-{number}"));
-        match rename(&kept) {
-            Ok(()) => {
-                let why = format!(
-                    "it was saved in this very moment, and what was saved is kept as {}",
-                    kept.display()
-                );
-                return io::Error::other(why);
-            }
-            Err(Errno::EXIST) => {}
-            Err(error) => return error.into(),
-        }
-    }
-    io::Error::other("it was saved in this very moment")
-}
-
-/// Names that are tried for what is kept.
-const KEPT_MAX: usize = 100;
-
-/// What a disk answers that can't rename in this way.
-fn is_unknown(error: Errno) -> bool {
-    matches!(error, Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP)
-}
-
-fn or_changed(error: Errno) -> io::Error {
-    match error {
-        Errno::EXIST | Errno::NOENT => changed(),
-        error => error.into(),
-    }
-}
-
-/// What to tell where somebody else was quicker.
-pub fn changed() -> io::Error {
-    io::Error::other("it was changed in this very moment: look at it again")
 }
