@@ -271,8 +271,8 @@ pub const PROTECTED_PACKAGES_MAX: usize = 2_000;
 pub const PROTECTED_HOOKS_MAX: usize = 1_000;
 /// Files that settings of git include. When there are more, everything in the repository counts as named.
 pub const PROTECTED_INCLUDES_MAX: usize = 100;
-/// How much of a repository's index is read, for the links that git tracks.
-pub const PROTECTED_INDEX_MAX_BYTES: u64 = 256 << 20;
+/// How much of a repository's index is read.
+pub const GIT_INDEX_MAX_BYTES: u64 = 256 << 20;
 /// Links that git tracks which are followed.
 pub const PROTECTED_LINKS_MAX: usize = 4_000;
 /// Files that are written before the first of them gets its name. Each keeps two handles open.

@@ -7,19 +7,21 @@
 //! | settings as data | `settings` |
 //! | a repository in which nothing can run | `room` |
 //! | … and out of which nothing leads | `links` |
+//! | what it tracks, without git | `index` |
 //! | what is on the disk | `snapshot`, stored by `blobs` |
 //! | what git would change in it | `conversion` |
 //! | committing | `commit` |
 //! | where to push, and pushing | `remote`, `push` |
 //!
 //! Architecture invariant: nothing of a repository is ever run, and none of its settings has an effect that `room` does
-//! not name. Nothing here reads a file of the sandbox, and no credential passes through here: git gets it from the
+//! not name. Nothing here opens a file of the sandbox, and no credential passes through here: git gets it from the
 //! user's own helpers.
 
 mod blobs;
 mod commit;
 mod conversion;
 mod error;
+pub mod index;
 mod links;
 mod program;
 mod push;

@@ -6,7 +6,7 @@
 //! | files that everybody changes, and that can also say what runs | `manifests` |
 //! | what the user's own files lead to: where to look; what is found | `search`; `reached` |
 //! | … by links; by manifests; by words in hooks and settings | `links`; `cargo`, `scripts`; `words` |
-//! | … by a repository's settings, hooks and tracked links | `repository`, `git_settings`, `git_index` |
+//! | … by a repository's settings, hooks and tracked links | `repository`, `git_settings` |
 //!
 //! This is help and no wall: a name that isn't known, and a way that isn't followed, is accepted unmarked.
 //!
@@ -14,7 +14,6 @@
 //! through no link and with a limit.
 
 mod cargo;
-mod git_index;
 mod git_settings;
 mod links;
 mod manifests;

@@ -1,14 +1,18 @@
 //! A repository of the user's: what its settings name, its hooks, and the links that it tracks.
 
-use super::git_index::{Hash, links};
 use super::git_settings::settings;
 use super::search::Search;
 use super::words::words;
 use super::{Protection, protection};
+use crate::git::index::{self, Hash};
 use crate::limits::{PROTECTED_HOOKS_MAX, PROTECTED_INCLUDES_MAX, PROTECTED_LINKS_MAX};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::Node;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// Marks what a repository leads to. `top` is its work tree, `git` what is there under git's name.
@@ -103,6 +107,18 @@ fn hooks(search: &mut Search<'_>, top: &Path, folder: &Path) {
             search.words_of(&[top, &end], &hook);
         }
     }
+}
+
+/// The symbolic links that git tracks. They can be anywhere, and to look for them everywhere would cost more the larger
+/// the workspace is.
+fn links(index: File, hash: Hash) -> io::Result<Vec<PathBuf>> {
+    let mut links = Vec::new();
+    index::read(index, hash, |tracked| {
+        if tracked.is_link() {
+            links.push(PathBuf::from(OsStr::from_bytes(tracked.name)));
+        }
+    })?;
+    Ok(links)
 }
 
 /// Follows the links that git tracks, those with protected names first.
