@@ -4,6 +4,7 @@ use crate::editor::{Editor, EditorOptions, Home};
 use crate::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// A session in an editor of its own.
 pub struct Workbench {
@@ -40,7 +41,9 @@ impl Workbench {
         editor.ignore("$/progress");
         editor.expect("airlock/session/load", json!({"sessionId": session})).await;
         // The ids of earlier calls are in its history already.
-        let (calls, displayed) = (Cell::new(1000), RefCell::default());
+        static AGAIN: AtomicU32 = AtomicU32::new(1);
+        let (calls, displayed) =
+            (Cell::new(1000 * AGAIN.fetch_add(1, Ordering::Relaxed)), RefCell::default());
         Self { claude, editor, session: session.to_owned(), calls, displayed }
     }
 

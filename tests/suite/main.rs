@@ -27,6 +27,7 @@ mod fuzzed;
 mod git_commit;
 mod git_pr;
 mod git_push;
+mod git_state;
 mod http;
 mod images;
 mod in_process;

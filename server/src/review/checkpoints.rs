@@ -83,8 +83,10 @@ impl Checkpoints {
             return Err(io::Error::new(io::ErrorKind::StorageFull, "the disk is nearly full"));
         }
         let mut read = ReadSoFar::default();
+        let git = sides.git_owners();
         let Paths { readable, unreadable } = paths(sides)?;
-        for path in readable {
+        // A state of git that the agent did not change is the user's, whatever that becomes.
+        for path in readable.into_iter().filter(|path| git.is_agents(path) != Some(false)) {
             check_wanted()?;
             // A file that is closed to us is neither kept nor undone, and keeps no other from it.
             let agents = told(&path, sides.agents(&path))?;
@@ -137,6 +139,7 @@ impl Checkpoints {
         let mut all = paths(sides)?.readable;
         all.extend(view.paths());
         let (mut goes, mut comes) = (Vec::new(), Vec::new());
+        let git = sides.git_owners();
         for path in all {
             check_wanted()?;
             let both = sides.user.entry(&path).and_then(|user| Ok((user, sides.agents(&path)?)));
@@ -146,6 +149,11 @@ impl Checkpoints {
             let (entry, agreed) = match view.get(&path) {
                 // Nobody could see what it was.
                 Agreed::Unknown => continue,
+                // Git's state is put back as a whole: what of it is the agent's is not mixed with the user's.
+                Agreed::On(kept) if view.keeps(&path) && git.is_agents(&path).is_some() => {
+                    (kept, Agreed::NotKept)
+                }
+                _ if git.is_agents(&path) == Some(false) => continue,
                 Agreed::On(kept) if view.keeps(&path) => {
                     let agreed = base.get(&path);
                     let entry = rebased(&agreed, &user, &kept);

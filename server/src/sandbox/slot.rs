@@ -173,14 +173,18 @@ impl SandboxSlot {
         Ok(())
     }
 
-    /// Ends the sandbox for good. It is gone when this returns, with all but what it changed.
-    pub async fn stop(&self) {
+    /// Ends the sandbox for good. It is gone when this returns, with all but what it changed. `finish` is the last to work in
+    /// its folders.
+    pub async fn stop(&self, finish: impl Future<Output = ()>) {
         self.is_over.store(true, Ordering::Relaxed);
         // Held until all is tidy: who ends a session that is being ended finds nothing left to do.
         let mut current = self.current.lock().await;
         match (end(&mut current).await, &self.plan) {
             (Err(error), _) => tracing::warn!(%error, "the sandbox did not end"),
-            (Ok(_), Ok(plan)) => super::place::tidy(&self.environment, &plan.session_id).await,
+            (Ok(_), Ok(plan)) => {
+                finish.await;
+                super::place::tidy(&self.environment, &plan.session_id).await;
+            }
             (Ok(_), Err(_)) => {}
         }
     }

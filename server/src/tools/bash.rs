@@ -67,6 +67,7 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
     let Input { command, timeout_s, background } = parse(input)?;
     let sandbox = sandbox(context).await?;
     let fresh = if sandbox.take_replacement_note() { FRESH } else { "" };
+    let notes = format!("{fresh}{}", context.view.take_notes().await);
     let exec = Exec { command, timeout_ms: timeout_s * 1000, background };
     let failed = |error: LinkError| failed(&sandbox, &error);
     let mut stream = sandbox.link().call(&Call::Exec(exec)).await.map_err(failed)?;
@@ -87,9 +88,9 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
             Said::Stderr(bytes) => context.progress.show(output.stderr.take(&bytes)).await,
             Said::Answer(Answer::Exited(exited)) => {
                 sandbox.set_home_bytes(exited.home_bytes);
-                return Ok(output.outcome(&exited, timeout_s, fresh));
+                return Ok(output.outcome(&exited, timeout_s, &notes));
             }
-            Said::Answer(Answer::Started(job)) => return Ok(started(&job, fresh)),
+            Said::Answer(Answer::Started(job)) => return Ok(started(&job, &notes)),
             Said::Answer(other) => return Err(unexpected(&other)),
             Said::Data(_) => {}
         }
@@ -100,9 +101,9 @@ async fn run(input: Value, context: &ToolContext) -> Result<ToolOutcome, ToolOut
 const FRESH: &str = "[the sandbox was started afresh: the shell is at /workspace with its first environment, /tmp is empty, nothing \
                      runs in the background; files of the workspace are as they were left]\n";
 
-fn started(job: &Job, fresh: &str) -> ToolOutcome {
+fn started(job: &Job, notes: &str) -> ToolOutcome {
     let (pid, log) = (job.pid, job.log.as_deref().unwrap_or_default());
-    ToolOutcome::text(format!("{fresh}started in the background as process {pid}; its output goes to {log}"))
+    ToolOutcome::text(format!("{notes}started in the background as process {pid}; its output goes to {log}"))
 }
 
 /// What a command said.
@@ -138,10 +139,10 @@ impl Collected {
 }
 
 impl Output {
-    fn outcome(self, exited: &Exited, timeout_s: u64, fresh: &str) -> ToolOutcome {
+    fn outcome(self, exited: &Exited, timeout_s: u64, notes: &str) -> ToolOutcome {
         let stdout = self.stdout.whole(exited.stdout_left_out);
         let stderr = self.stderr.whole(exited.stderr_left_out);
-        let mut text = format!("{fresh}{stdout}");
+        let mut text = format!("{notes}{stdout}");
         if !stderr.is_empty() {
             let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             text.push_str(&format!("{newline}[stderr]\n{stderr}"));

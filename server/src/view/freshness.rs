@@ -2,6 +2,7 @@
 
 use super::base::{Agreed, Base};
 use super::entry::{Content, Entry, FileEntry};
+use super::git_copies::GitCopies;
 use super::upper::{InUpper, Mentions, Upper};
 use super::user_side::{Buffers, Glance, UserSide};
 use crate::limits::{PUSH_MAX_BYTES, VIEW_MENTIONS_MAX};
@@ -26,6 +27,8 @@ pub struct Sides {
     pub base: Base,
     /// Where the session keeps them.
     pub folder: PathBuf,
+    /// What the agent has of git's state.
+    pub(super) git: GitCopies,
 }
 
 /// A path to look at, and what it should look like inside.
@@ -60,6 +63,7 @@ impl Sides {
             upper: Upper::of(session_folder),
             base: Base::open(session_folder.join("base"))?,
             folder: session_folder.to_owned(),
+            git: GitCopies::open(session_folder.join("base/git"))?,
         })
     }
 
@@ -105,6 +109,10 @@ impl Sides {
     /// Remembers what both sides have at a path now. What the upper folder does not mention is the workspace's own: of
     /// that there is nothing to remember.
     pub fn agree(&mut self, path: &WorkspacePath, agreed: &Agreed) -> io::Result<()> {
+        let both = if let Agreed::On(entry) = agreed { Some(entry) } else { None };
+        if self.agree_git(path, both) {
+            return Ok(());
+        }
         match (self.upper.entry(path)?, agreed) {
             (InUpper::Untouched, _) => {
                 // Nor of anything below it.
@@ -166,6 +174,9 @@ impl Sides {
 
     /// Whether the agent changed what is at this path. Where nobody knows what it was before, it counts as changed.
     fn is_agents(&mut self, path: &WorkspacePath) -> io::Result<bool> {
+        if let Some(is_agents) = self.is_agents_git(path)? {
+            return Ok(is_agents);
+        }
         let InUpper::Is(here) = self.agents(path)? else {
             return Ok(false);
         };
@@ -206,6 +217,9 @@ impl Sides {
         self.forget_what_is_gone(&mentions)?;
         for mention in mentions.all {
             check_wanted()?;
+            if self.is_in_git_copy(&mention.path) {
+                continue;
+            }
             if self.base.keeps(&mention.path) || self.base.get(&mention.path) == Agreed::On(Entry::Missing) {
                 continue;
             }
@@ -232,6 +246,9 @@ impl Sides {
     /// not mentioned, and when it did that nobody knows.
     pub fn lose_hidden(&mut self, changed: &[WorkspacePath]) -> io::Result<()> {
         for path in changed {
+            if self.is_in_git_copy(path) {
+                continue;
+            }
             if self.agreed(path)? == Agreed::NotKept && self.upper.cover(path)?.is_some() {
                 self.base.lose(path)?;
             }

@@ -16,7 +16,7 @@ impl World {
         Self { folder, sides }
     }
 
-    fn open(folder: &Path) -> Sides {
+    pub(in crate::view) fn open(folder: &Path) -> Sides {
         let root = WorkspaceRoot::open(&folder.join("workspace")).unwrap();
         Sides::open(&root, Arc::new(NoEditor), &folder.join("session")).unwrap()
     }

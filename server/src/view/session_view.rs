@@ -3,15 +3,16 @@
 use super::base::Agreed;
 use super::due::Due;
 use super::entry::{Content, Entry, FileEntry};
-use super::freshness::{Plan, Push, Sides, Suspect, call};
+use super::freshness::{Plan, Push, Sides, call};
+use super::stale::stale;
 use super::user_side::Buffers;
 use super::watch::{Changed, Subscription, WorkspaceWatches};
-use crate::limits::{STALE_CALL_MAX_BYTES, WATCH_START_MAX_MS};
+use crate::limits::WATCH_START_MAX_MS;
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::sandbox::{Sandbox, SandboxError, SandboxSlot};
 use crate::storage::confined::{Reach, Worker};
-use airlock_guest::{Answer, Call, Expected, Link, LinkError};
-use std::collections::{BTreeSet, HashSet};
+use airlock_guest::{Link, LinkError};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -129,6 +130,19 @@ impl SessionView {
         }
     }
 
+    /// What the agent is to be told of what the user did with git, which then is.
+    pub async fn take_notes(&self) -> String {
+        let Some(held) = self.hold().await else { return String::new() };
+        if held.kept.sides.try_lock().is_ok_and(|sides| !sides.git.has_notes()) {
+            return String::new();
+        }
+        let notes = held.sides(|sides| sides.git.take_notes()).await;
+        notes.map(|notes| notes.concat()).unwrap_or_else(|error| {
+            tracing::warn!(%error, "what the user did with git may be told again");
+            String::new()
+        })
+    }
+
     /// Remembers what the agent's latest changes were made from. To be called after each tool call that may write.
     pub async fn capture(&self) {
         if let Some(held) = self.hold().await {
@@ -158,7 +172,21 @@ impl SessionView {
 
     /// Ends the sandbox. It is gone when this returns.
     pub async fn stop(&self) {
-        self.slot.stop().await;
+        self.slot.stop(self.finish()).await;
+    }
+
+    /// A session in which the agent only looked around leaves nothing. Nobody is waited for: what is left is settled when it
+    /// is loaded.
+    async fn finish(&self) {
+        let Some((kept, _turn)) =
+            self.kept.as_ref().ok().and_then(|kept| Some((kept, kept.turn.try_lock().ok()?)))
+        else {
+            return;
+        };
+        let sides = Arc::clone(&kept.sides);
+        if let Err(error) = kept.looks.run(move || lock(&sides).settle_git()).await {
+            tracing::info!(%error, "copies of the state of git stay");
+        }
     }
 
     async fn running(&self) -> Result<Arc<Sandbox>, SandboxError> {
@@ -249,17 +277,18 @@ impl HeldView<'_> {
     async fn refresh(&self, link: &Link) -> Result<bool, LinkError> {
         let mut due = Due::take(&self.kept.changed).await;
         // No work on the disk, so it is not worth another thread: this is done before every call.
-        let buffers = self.kept.sides.try_lock().ok().map(|mut sides| sides.user.changed_buffers());
-        let buffers = match buffers {
-            Some(buffers) => buffers,
+        let look = |sides: &mut Sides| (sides.user.changed_buffers(), sides.git.is_due());
+        let seen = self.kept.sides.try_lock().ok().map(|mut sides| look(&mut sides));
+        let (buffers, git_is_due) = match seen {
+            Some(seen) => seen,
             // Work that nobody waits for any more isn't over yet.
-            None => self.sides(|sides| sides.user.changed_buffers()).await,
+            None => self.sides(look).await,
         };
         due.changed.paths.extend(buffers);
         if due.changed.too_many {
             return Ok(false);
         }
-        if due.changed.paths.is_empty() {
+        if due.changed.paths.is_empty() && !git_is_due {
             return Ok(true);
         }
         let brought = self.bring_in(link, due.changed.paths.clone()).await?;
@@ -275,14 +304,17 @@ impl HeldView<'_> {
         }
     }
 
-    async fn bring_in(&self, link: &Link, paths: BTreeSet<WorkspacePath>) -> Result<Brought, LinkError> {
-        let suspects = self.sides(move |sides| sides.suspects(paths)).await;
+    async fn bring_in(&self, link: &Link, mut paths: BTreeSet<WorkspacePath>) -> Result<Brought, LinkError> {
+        let plan = |sides: &mut Sides| Ok((sides.plan_git(&mut paths)?, sides.suspects(paths)));
+        let (Plan::Push(git), suspects) = self.sides(plan).await.map_err(refused)? else {
+            return Ok(Brought::TooMuch);
+        };
         let stale = stale(link, suspects).await?;
         let Plan::Push(pushes) = self.sides(move |sides| sides.plan(&stale)).await.map_err(refused)? else {
             return Ok(Brought::TooMuch);
         };
         let mut brought = Brought::All;
-        for Push { path, entry, modified_ns } in pushes {
+        for Push { path, entry, modified_ns } in pushes.into_iter().chain(git) {
             match put(link, &path, &entry, modified_ns).await {
                 // It keeps no other from being put.
                 Err(LinkError::Refused(why)) if !why.contains(STALE) => {
@@ -293,6 +325,7 @@ impl HeldView<'_> {
             }
             self.sides(move |sides| sides.agree(&path, &Agreed::On(entry))).await.map_err(refused)?;
         }
+        self.sides(Sides::git_is_put).await.map_err(refused)?;
         Ok(brought)
     }
 
@@ -346,62 +379,10 @@ fn put_on_disk(sides: &Sides, path: &WorkspacePath, entry: &Entry) -> io::Result
     sides.upper.put(path, entry)
 }
 
-/// Those of the suspects that do not look inside as they should.
-async fn stale(link: &Link, suspects: Vec<Suspect>) -> Result<Vec<WorkspacePath>, LinkError> {
-    let mut paths = HashSet::new();
-    for expected in in_calls(suspects.iter().filter_map(|suspect| suspect.expected.clone()))? {
-        let Answer::Stale { paths: some } = link.ask(&Call::Stale { expected }, None).await? else {
-            return Err(LinkError::Refused("the sandbox gave an answer that does not fit".to_owned()));
-        };
-        paths.extend(some);
-    }
-    let stale = |suspect: &Suspect| suspect.expected.is_none() || paths.contains(suspect.path.as_str());
-    Ok(suspects.into_iter().filter(stale).map(|suspect| suspect.path).collect())
-}
-
-/// As few lists as there can be, each of which fits into a call.
-fn in_calls(all: impl Iterator<Item = Expected>) -> io::Result<Vec<Vec<Expected>>> {
-    let (mut calls, mut bytes) = (Vec::<Vec<Expected>>::new(), 0);
-    for expected in all {
-        // With a comma.
-        let more = serde_json::to_vec(&expected)?.len() + 1;
-        bytes += more;
-        match calls.last_mut() {
-            Some(call) if bytes <= STALE_CALL_MAX_BYTES => call.push(expected),
-            _ => {
-                calls.push(vec![expected]);
-                bytes = more;
-            }
-        }
-    }
-    Ok(calls)
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn refused(error: io::Error) -> LinkError {
     LinkError::Refused(error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use airlock_guest::ExpectedKind;
-    use airlock_guest::frames::FRAME_MAX_BYTES;
-
-    #[test]
-    fn a_call_about_any_number_of_changed_files_fits_into_a_frame() {
-        // As long as they get: a control character is six bytes on its way.
-        let path = |number: usize| format!("{number}{}", "\u{1}".repeat(4_000));
-        for count in [0, 1, 1_000] {
-            let all = (0..count).map(|number| Expected { path: path(number), kind: ExpectedKind::Missing });
-            let calls = in_calls(all).unwrap();
-            assert_eq!(calls.iter().map(Vec::len).sum::<usize>(), count);
-            for expected in calls {
-                assert!(serde_json::to_vec(&Call::Stale { expected }).unwrap().len() <= FRAME_MAX_BYTES);
-            }
-        }
-    }
 }

@@ -17,9 +17,13 @@ impl Sides {
     pub(super) fn settle(&mut self) -> io::Result<()> {
         // A new mount shows what is on the disk: what stands unsaved in an editor has to be put there anew.
         self.user.tell_buffers_again();
-        // What is in a folder before the folder. One that cannot be settled keeps no other from it.
-        let mut settled = self.uncover();
-        for path in self.base.paths().into_iter().rev() {
+        // One that cannot be settled keeps no other from it.
+        let mut settled = self.settle_git();
+        settled = settled.and(self.uncover());
+        // What is in a folder before the folder.
+        for path in
+            self.base.paths().into_iter().rev().filter(|path| !self.is_in_git_copy(path)).collect::<Vec<_>>()
+        {
             settled = settled.and(self.settle_one(&path));
         }
         settled
@@ -31,6 +35,9 @@ impl Sides {
         let root = Folder::open(self.user.root().as_host())?;
         let mut names_left = VIEW_UNCOVER_NAMES_MAX;
         for mention in self.upper.mentions(VIEW_MENTIONS_MAX)?.all {
+            if self.is_in_git_copy(&mention.path) {
+                continue;
+            }
             let hides_something = match root.node_at(mention.path.as_path()) {
                 Ok(Node::Folder(users)) if mention.opaque => {
                     let agents = self.upper.folder(&mention.path)?;

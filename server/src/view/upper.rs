@@ -262,7 +262,7 @@ fn make_folder(parent: &Folder, name: &OsStr, replaces: bool) -> io::Result<Fold
     Ok(made)
 }
 
-fn is_opaque(folder: &Folder) -> bool {
+pub(super) fn is_opaque(folder: &Folder) -> bool {
     OPAQUES.iter().any(|name| folder.has_attribute(name, b"y"))
 }
 

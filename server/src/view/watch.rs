@@ -7,6 +7,7 @@
 //! The kernel hands events over in order. So a file that appears in a folder of our own, the bell, tells when all that
 //! happened before it has been seen.
 
+use super::git_paths::head_beside;
 use super::ignored::Ignored;
 use crate::limits::{CHANGED_PATHS_MAX, WATCH_CATCH_UP_MAX_MS, WATCHED_FOLDERS_MAX};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
@@ -60,6 +61,8 @@ struct Shared {
     heard: watch::Sender<Option<u64>>,
     /// Why a part of the workspace is not watched.
     gap: Mutex<Option<String>>,
+    /// In each repository. Who did not see one yet is to look at it.
+    heads: Mutex<BTreeSet<WorkspacePath>>,
 }
 
 impl WorkspaceWatches {
@@ -77,6 +80,7 @@ impl WorkspaceWatches {
         };
         let changed = Arc::new(Mutex::new(Changed::default()));
         lock(&watch.shared.subscribers).push(Arc::downgrade(&changed));
+        lock(&changed).paths.extend(lock(&watch.shared.heads).iter().cloned());
         Ok(Subscription { watch, changed })
     }
 }
@@ -135,6 +139,7 @@ impl WorkspaceWatch {
             subscribers: Mutex::default(),
             heard: watch::channel(None).0,
             gap: Mutex::default(),
+            heads: Mutex::default(),
         });
         storage::make_private_folder(bell)?;
         let bell_mark = inotify.watches().add(bell, WatchMask::CREATE | WatchMask::ONLYDIR)?;
@@ -281,6 +286,10 @@ impl Watcher {
         } else {
             match self.watches.add(self.root.join(path), mask) {
                 Ok(mark) => {
+                    if let Some((head, shared)) = head_beside(path).zip(self.shared.upgrade()) {
+                        lock(&shared.heads).insert(head.clone());
+                        shared.mark(head.as_path());
+                    }
                     self.marks.insert(path.to_owned(), mark.clone());
                     self.folders.insert(mark, path.to_owned());
                     return true;
