@@ -74,6 +74,7 @@ fn allocated(folder: &Path) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::disallowed_methods, reason = "tests arrange the world themselves")]
 mod tests {
     use super::*;
 
