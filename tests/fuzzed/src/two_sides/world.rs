@@ -46,6 +46,8 @@ pub(super) struct World {
     checkpoint: Option<Tree>,
     has_checkpoint: bool,
     was_disturbed: bool,
+    /// All that the user had at any time.
+    users_had: BTreeSet<(PathBuf, Node)>,
 }
 
 impl World {
@@ -87,6 +89,7 @@ impl World {
             checkpoint: None,
             has_checkpoint: false,
             was_disturbed: false,
+            users_had: BTreeSet::new(),
         }
     }
 
@@ -122,13 +125,21 @@ impl World {
             tree.retain(|path, _| !self.agent.has_forged(path));
             tree
         };
-        // An operation that was disturbed may leave the view older than what the user has. A look may bring it up to date.
+        // An operation that was disturbed may leave the view older than what the user has. A look may bring it up to date:
+        // where the agent has nothing, or what the user had before.
         let was_disturbed = self.was_disturbed;
         self.was_disturbed |= !undisturbed;
+        self.users_had.extend(users.iter().map(|(path, node)| (path.clone(), node.clone())));
         let refreshed = |mut tree: Tree| -> Tree {
-            for (path, node) in users_now.iter().filter(|_| was_disturbed) {
-                if !tree.contains_key(path) && agents_now.get(path) == Some(node) {
-                    tree.insert(path.clone(), node.clone());
+            if was_disturbed {
+                tree.retain(|path, node| {
+                    agents_now.get(path) != users_now.get(path)
+                        || !self.users_had.contains(&(path.clone(), node.clone()))
+                });
+                for (path, node) in &users_now {
+                    if !tree.contains_key(path) && agents_now.get(path) == Some(node) {
+                        tree.insert(path.clone(), node.clone());
+                    }
                 }
             }
             tree
