@@ -79,6 +79,25 @@ async fn a_rejected_change_is_gone_from_the_agents_view_and_it_is_told() {
 }
 
 #[tokio::test]
+async fn after_a_part_is_accepted_the_agents_next_edit_of_the_file_is_no_conflict() {
+    let (_home, options) = with_files(&[("a.txt", &numbered(1, 20))]);
+    let bench = Workbench::with(options).await;
+    bench.bash("sed -i 's/line 3$/LINE 3/; s/line 17$/LINE 17/' a.txt").await;
+    let changes = bench.changes().await;
+    bench.review("accept", json!({"hunks": [changes[0]["hunks"][0]["id"]]})).await;
+    bench.bash("sed -i 's/LINE 3$/line three/; s/line 10$/LINE 10/' a.txt").await;
+    let changes = bench.changes().await;
+    assert_eq!(changes[0]["conflict"], false, "{changes:?}");
+    let texts: Vec<&Value> =
+        changes[0]["hunks"].as_array().unwrap().iter().map(|hunk| &hunk["text"]).collect();
+    assert_eq!(texts, ["-LINE 3\n+line three\n", "-line 10\n+LINE 10\n", "-line 17\n+LINE 17\n"]);
+    bench.review("accept", json!({})).await;
+    let expected = numbered(1, 20).replace("line 3\n", "line three\n").replace("line 10", "LINE 10");
+    assert_eq!(bench.on_disk("a.txt"), expected.replace("line 17", "LINE 17"));
+    bench.end().await;
+}
+
+#[tokio::test]
 async fn what_the_user_changed_elsewhere_in_the_file_is_merged_in() {
     let (home, options) = with_files(&[("a.txt", &numbered(1, 10))]);
     let bench = Workbench::with(options).await;
