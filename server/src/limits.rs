@@ -251,6 +251,10 @@ pub const CHANGES_HELD_MAX_BYTES: u64 = 256 << 20;
 pub const CHANGES_LARGE_MAX_BYTES: u64 = 4 << 30;
 /// How deep folders may nest where the agent's changes are looked for.
 pub const VIEW_FOLDERS_MAX_DEPTH: usize = 128;
+/// A path that is looked at: no program can name a longer one in one call.
+pub const VIEW_PATH_MAX_BYTES: usize = 4096;
+/// All paths that one look at a view may hold.
+pub const VIEW_PATHS_MAX_BYTES: usize = 16 << 20;
 /// Things in the upper folder that are looked at after a tool call, to remember what they were made from.
 pub const VIEW_MENTIONS_MAX: usize = 50_000;
 /// Names of the user's that are looked up in folders that the agent made anew, to see whether it misses any.

@@ -90,9 +90,13 @@ impl Session {
             }
             None => SessionView::none(slot),
         };
-        if workspace.is_some() {
-            let environment = agent.environment.clone();
-            tokio::task::spawn_blocking(move || review::clear_up_after_kills(&environment));
+        if let Some(root) = workspace.clone() {
+            let (environment, told) = (agent.environment.clone(), Arc::clone(&outbox));
+            tokio::task::spawn_blocking(move || {
+                for text in review::clear_up_after_kills(&environment, &root) {
+                    told.push(Update::Notice { level: NoticeLevel::Warning, text });
+                }
+            });
         }
         view.warm_up();
         state.shelved.shelf.warm_up();

@@ -3,7 +3,7 @@
 //! The cost grows with what was changed, not with the workspace.
 
 use super::protected::{Protection, protection};
-use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH};
+use crate::limits::{CHANGES_MAX, VIEW_FOLDERS_MAX_DEPTH, VIEW_PATHS_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage::beneath::{Folder, Kind, Node};
 use crate::storage::confined::check_wanted;
@@ -11,9 +11,6 @@ use crate::view::{Mention, Sides, Unreadable};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
-
-/// Names in one folder that are looked at.
-const NAMES_MAX: usize = 1 << 20;
 
 /// Where to look.
 #[derive(Debug, Default)]
@@ -26,6 +23,8 @@ pub(super) struct Candidates {
     pub unreadable: Vec<Unreadable>,
     /// There were too many to look at them all.
     pub cut: bool,
+    /// What the paths take that were found in folders of the user's.
+    path_bytes: usize,
 }
 
 /// The paths at which a session's two sides may differ. What is git's own is not among them.
@@ -90,13 +89,19 @@ fn files_below(root: &Folder, below: &WorkspacePath, found: &mut Candidates) -> 
 }
 
 fn walk(folder: &Folder, below: &Path, depth: usize, found: &mut Candidates) -> io::Result<()> {
-    for name in folder.names(NAMES_MAX)? {
+    let (names, is_cut) = folder.some_names(CHANGES_MAX.saturating_sub(found.paths.len()))?;
+    found.cut |= is_cut;
+    for name in names {
         check_wanted()?;
-        if found.paths.len() >= CHANGES_MAX || depth == VIEW_FOLDERS_MAX_DEPTH {
+        let place = below.join(&name);
+        found.path_bytes += place.as_os_str().len();
+        let is_too_much = found.paths.len() >= CHANGES_MAX
+            || found.path_bytes > VIEW_PATHS_MAX_BYTES
+            || depth == VIEW_FOLDERS_MAX_DEPTH;
+        if is_too_much {
             found.cut = true;
             return Ok(());
         }
-        let place = below.join(&name);
         let Some(path) = WorkspacePath::found(&place) else {
             found.unnameable.push(place.to_string_lossy().into_owned());
             continue;

@@ -6,6 +6,7 @@ use super::root::GUEST_PATH;
 use super::{container, monitor};
 use crate::environment::Environment;
 use crate::storage;
+use crate::storage::beneath::{Folder, Node};
 use podman_api::opts::{ContainerListFilter, ContainerListOpts};
 use std::collections::HashMap;
 use std::path::Path;
@@ -65,13 +66,20 @@ pub(super) fn remove_services(base: &Path) {
             // It may have ended by itself meanwhile.
             let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);
         }
-        let ours = [SOCKET, OUT_OF_MEMORY].map(|name| folder.join(name));
-        let removed = ours.iter().try_for_each(|file| storage::remove(file));
-        let removed = removed.and_then(|()| storage::remove_empty_folder(&folder));
-        if let Err(error) = removed {
+        if let Err(error) = remove_service_folder(base, name) {
             tracing::warn!(folder = %folder.display(), %error, "a leftover folder cannot be removed");
         }
     }
+}
+
+/// Somebody else may have made one of that name, or a link.
+fn remove_service_folder(base: &Path, name: &str) -> std::io::Result<()> {
+    let base = Folder::open(base)?;
+    let Node::Folder(folder) = base.node(name.as_ref())? else { return Ok(()) };
+    for ours in [SOCKET, OUT_OF_MEMORY] {
+        folder.remove_file(ours.as_ref())?;
+    }
+    base.remove_empty_folder(name.as_ref())
 }
 
 /// The owner in a folder's name, when it is a name of ours: `PREFIX-PID@TIME-RANDOM`.

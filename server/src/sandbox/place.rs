@@ -47,9 +47,17 @@ pub fn session_folder(environment: &Environment, session_id: &str) -> PathBuf {
 
 /// Those of all sessions in which something is kept.
 pub fn session_folders(environment: &Environment) -> Vec<PathBuf> {
+    // What somebody else arranged is not looked at.
+    if planted::check_state(environment).is_err() {
+        return Vec::new();
+    }
     let base = base(environment);
+    let us = rustix::process::geteuid().as_raw();
     let names = storage::names_with_prefix(&base, "").unwrap_or_default();
-    names.into_iter().map(|name| base.join(name)).collect()
+    let is_ours = |folder: &PathBuf| {
+        folder.symlink_metadata().is_ok_and(|metadata| metadata.is_dir() && metadata.uid() == us)
+    };
+    names.into_iter().map(|name| base.join(name)).filter(is_ours).collect()
 }
 
 impl Place {

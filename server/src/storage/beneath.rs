@@ -265,6 +265,15 @@ impl Folder {
         Ok(names)
     }
 
+    /// The names in this folder, sorted: all of them, or some and `true`.
+    pub fn some_names(&self, limit: usize) -> io::Result<(Vec<OsString>, bool)> {
+        let mut names = self.first_names(limit.saturating_add(1))?;
+        let is_cut = names.len() > limit;
+        names.truncate(limit);
+        names.sort();
+        Ok((names, is_cut))
+    }
+
     /// Some of the names in this folder: all of them, or as many as this.
     fn first_names(&self, limit: usize) -> io::Result<Vec<OsString>> {
         Ok(self.first_entries(limit)?.into_iter().map(|(name, _)| name).collect())

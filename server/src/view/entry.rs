@@ -98,7 +98,9 @@ impl Content {
         let bytes = metadata.len();
         if bytes > VIEW_FILE_MAX_BYTES {
             // Known by when it was changed, for reading it may take for ever: one with nothing in it can be of any size.
-            let digest = format!("not read: {}.{}", metadata.ctime(), metadata.ctime_nsec());
+            // Not by its last change of any kind, for a change of its name is one.
+            let digest =
+                format!("not read: {} {}.{}", metadata.ino(), metadata.mtime(), metadata.mtime_nsec());
             return Ok(Self::Large { bytes, digest });
         }
         if bytes <= VIEW_CONTENT_MAX_BYTES as u64 {

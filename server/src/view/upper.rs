@@ -4,12 +4,12 @@
 //! the workspace's folder shows through it. What an upper folder does not mention is as the workspace has it.
 
 use super::entry::{Content, Entry, FileEntry};
-use crate::limits::VIEW_FOLDERS_MAX_DEPTH;
+use crate::limits::{VIEW_FOLDERS_MAX_DEPTH, VIEW_PATH_MAX_BYTES, VIEW_PATHS_MAX_BYTES};
 use crate::paths::WorkspacePath;
 use crate::storage::AgentTree;
 use crate::storage::beneath::{Folder, Kind, Node};
 use crate::storage::confined::check_wanted;
-use std::ffi::{CStr, OsStr};
+use std::ffi::{CStr, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,9 +19,6 @@ use std::time::SystemTime;
 const OPAQUE: &CStr = c"user.overlay.opaque";
 /// All marks of one that there are.
 const OPAQUES: [&CStr; 2] = [c"trusted.overlay.opaque", OPAQUE];
-/// Names in one folder that are looked at.
-const NAMES_MAX: usize = 1 << 20;
-
 /// A session's upper folder. It need not be there yet: then nothing was changed.
 #[derive(Clone, Debug)]
 pub struct Upper(AgentTree);
@@ -68,6 +65,10 @@ pub struct Mentions {
     pub cut: bool,
     /// What they take of the disk.
     pub allocated_bytes: u64,
+    /// Names that were read and not looked at yet.
+    waiting: usize,
+    /// What all paths take.
+    path_bytes: usize,
 }
 
 /// A folder whose content is not known.
@@ -92,6 +93,11 @@ impl Unreadable {
 }
 
 impl Mentions {
+    /// How much of it there is, and is to come.
+    fn held(&self) -> usize {
+        self.all.len() + self.unnameable.len() + self.unreadable.len() + self.waiting
+    }
+
     /// Whether there may be something below a path that is not among these.
     pub fn may_miss_below(&self, path: &WorkspacePath) -> bool {
         let meets = |other: &Unreadable| {
@@ -273,18 +279,38 @@ fn list(
     limit: usize,
     mentions: &mut Mentions,
 ) -> io::Result<()> {
-    for name in folder.names(NAMES_MAX)? {
+    // What waits to be looked at is in memory, too: at all depths together no more than is wanted.
+    let (names, is_cut) = folder.some_names(limit.saturating_sub(mentions.held()))?;
+    mentions.cut |= is_cut;
+    let waiting = mentions.waiting;
+    mentions.waiting += names.len();
+    let listed = list_names(folder, names, below, depth, limit, mentions);
+    mentions.waiting = waiting;
+    listed
+}
+
+fn list_names(
+    folder: &Folder,
+    names: Vec<OsString>,
+    below: &Path,
+    depth: usize,
+    limit: usize,
+    mentions: &mut Mentions,
+) -> io::Result<()> {
+    for name in names {
         check_wanted()?;
-        if mentions.all.len() == limit || depth == VIEW_FOLDERS_MAX_DEPTH {
+        mentions.waiting -= 1;
+        if mentions.path_bytes > VIEW_PATHS_MAX_BYTES || depth == VIEW_FOLDERS_MAX_DEPTH {
             mentions.cut = true;
-            return Ok(());
+            continue;
         }
         let place = below.join(&name);
+        mentions.path_bytes += place.as_os_str().len();
+        if place.as_os_str().len() > VIEW_PATH_MAX_BYTES {
+            mentions.cut = true;
+            continue;
+        }
         let Some(path) = WorkspacePath::found(&place) else {
-            if mentions.unnameable.len() == limit {
-                mentions.cut = true;
-                return Ok(());
-            }
             mentions.unnameable.push(place.to_string_lossy().into_owned());
             continue;
         };
@@ -307,10 +333,6 @@ fn list(
             other => other.map(drop),
         };
         if let Err(error) = listed {
-            if mentions.unreadable.len() == limit {
-                mentions.cut = true;
-                return Ok(());
-            }
             mentions.unreadable.push(Unreadable::by(&path, error)?);
         }
     }
@@ -323,6 +345,28 @@ mod tests {
 
     fn path(text: &str) -> WorkspacePath {
         WorkspacePath::parse(text).unwrap()
+    }
+
+    #[test]
+    fn neither_deep_nor_wide_trees_take_much_memory() {
+        let top = tempfile::tempdir().unwrap();
+        let upper = Upper::of(top.path());
+        upper.0.make().unwrap();
+        let mut folder = upper.open().unwrap().unwrap();
+        for depth in 0..30 {
+            for number in 0..20 {
+                folder.replace_link(OsStr::new(&format!("{depth}-{number}")), OsStr::new("x")).unwrap();
+            }
+            // Before all others.
+            folder = folder.make_folders(Path::new(&format!("!{}", "d".repeat(250)))).unwrap();
+        }
+        let some = upper.mentions(50).unwrap();
+        assert!(some.cut && some.held() <= 50, "{}", some.held());
+        let all = upper.mentions(10_000).unwrap();
+        let longest = all.all.iter().map(|mention| mention.path.as_str().len()).max();
+        assert!(all.cut && longest <= Some(VIEW_PATH_MAX_BYTES), "{longest:?}");
+        assert!(all.all.iter().any(|mention| mention.path.as_str() == "0-19"), "the others are there");
+        upper.0.remove().unwrap();
     }
 
     #[test]

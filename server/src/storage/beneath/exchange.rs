@@ -29,31 +29,20 @@ impl Staged {
         }
         match self.rename(RenameFlags::EXCHANGE) {
             // Ours was removed meanwhile.
-            Err(Errno::NOENT) => Err(folder.put_back(&temporary, &self.name)),
-            Err(error) => Err(error.into()),
-            Ok(()) if folder.is(temporary.name(), ours) => {
-                self.has = Has::Temporary;
-                Err(changed())
-            }
+            Err(Errno::NOENT) => {}
+            Err(error) => return Err(error.into()),
+            Ok(()) if folder.remove_if(&temporary, &self.name, ours)? => return Err(changed()),
             // There was a second save, which is the newer one.
-            Ok(()) => {
-                self.rename(RenameFlags::EXCHANGE)?;
-                Err(folder.put_back(&temporary, &self.name))
-            }
+            Ok(()) => self.rename(RenameFlags::EXCHANGE)?,
         }
+        Err(io::Error::other(folder.put_back(&temporary, &self.name)?))
     }
 
     /// Gives it a name beside its own. Gives what to tell.
-    fn keep_beside(mut self) -> io::Error {
-        if let Err(error) = self.take_temporary_name() {
-            return error;
-        }
-        let folder = match self.folder.again() {
-            Ok(folder) => folder,
-            Err(error) => return error,
-        };
+    fn keep_beside(mut self) -> io::Result<String> {
+        self.take_temporary_name()?;
         self.has = Has::Own;
-        beside(&self.name, |to| folder.rename_new(&self.temporary, to))
+        beside(&self.name, |to| self.folder.rename_new(&self.temporary, to))
     }
 }
 
@@ -73,7 +62,7 @@ impl Folder {
         }
         match self.remove_if(temporary, name, expected)? {
             true => Ok(()),
-            false => Err(self.put_back(temporary, name)),
+            false => Err(io::Error::other(self.put_back(temporary, name)?)),
         }
     }
 
@@ -100,19 +89,18 @@ impl Folder {
         }
         file.rewind()?;
         let mode = Facts::of(&system::facts_of(&file)?).mode;
-        let kept =
-            self.stage_file(name, &Temporary::new(), mode, |copy| io::copy(&mut file, copy).map(drop))?;
+        let kept = self.stage_file(name, temporary, mode, |copy| io::copy(&mut file, copy).map(drop))?;
         kept.sync()?;
-        Err(kept.keep_beside())
+        Err(io::Error::other(kept.keep_beside()?))
     }
 
     /// Gives what has a temporary name this one, or another one beside it where that is taken. Gives what to tell.
-    pub fn put_back(&self, temporary: &Temporary, name: &OsStr) -> io::Error {
+    pub fn put_back(&self, temporary: &Temporary, name: &OsStr) -> io::Result<String> {
         let rename = |to: &OsStr| self.rename_new(temporary, to);
         match rename(name) {
-            Ok(()) => changed(),
+            Ok(()) => Ok(CHANGED.to_owned()),
             Err(Errno::EXIST) => beside(name, rename),
-            Err(error) => error.into(),
+            Err(error) => Err(error.into()),
         }
     }
 
@@ -137,23 +125,26 @@ impl Folder {
 }
 
 /// Gives something a name beside another one. Gives what to tell.
-fn beside(name: &OsStr, rename: impl Fn(&OsStr) -> rustix::io::Result<()>) -> io::Error {
+fn beside(name: &OsStr, rename: impl Fn(&OsStr) -> rustix::io::Result<()>) -> io::Result<String> {
+    const NAME_MAX_BYTES: usize = 255;
     for number in 1..=KEPT_MAX {
+        let end = format!(".kept-{number}");
         let mut kept = name.to_owned();
-        kept.push(format!(".kept-{number}"));
+        if kept.len() + end.len() > NAME_MAX_BYTES {
+            let text = name.to_string_lossy();
+            kept = text[..text.floor_char_boundary(NAME_MAX_BYTES - end.len())].into();
+        }
+        kept.push(end);
         match rename(&kept) {
             Ok(()) => {
-                let why = format!(
-                    "it was saved in this very moment, and what was saved is kept as {}",
-                    kept.display()
-                );
-                return io::Error::other(why);
+                let kept = kept.display();
+                return Ok(format!("it was saved in this very moment, and what was saved is kept as {kept}"));
             }
             Err(Errno::EXIST) => {}
-            Err(error) => return error.into(),
+            Err(error) => return Err(error.into()),
         }
     }
-    io::Error::other("it was saved in this very moment")
+    Err(io::Error::other("it was saved in this very moment, and every name for what was saved is taken"))
 }
 
 /// Names that are tried for what is kept.
@@ -173,5 +164,7 @@ pub(super) fn or_changed(error: Errno) -> io::Error {
 
 /// What to tell where somebody else was quicker.
 pub fn changed() -> io::Error {
-    io::Error::other("it was changed in this very moment: look at it again")
+    io::Error::other(CHANGED)
 }
+
+const CHANGED: &str = "it was changed in this very moment: look at it again";

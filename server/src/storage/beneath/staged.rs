@@ -190,7 +190,25 @@ impl Folder {
 
 /// A name that something has until it takes its own, or after it had that.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Temporary(String);
+
+impl TryFrom<String> for Temporary {
+    type Error = &'static str;
+
+    /// Only a name that we could have made.
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        let number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let parts: Option<Vec<&str>> = name
+            .strip_prefix(".airlock-")
+            .and_then(|rest| rest.strip_suffix(".tmp"))
+            .map(|numbers| numbers.split('-').collect());
+        match parts {
+            Some(parts) if parts.len() == 3 && parts.iter().all(|part| number(part)) => Ok(Self(name)),
+            _ => Err("it is no temporary name"),
+        }
+    }
+}
 
 impl Temporary {
     /// One that nothing has.
