@@ -7,6 +7,9 @@ export AIRLOCK_BIN=/given/airlock AIRLOCK_TEST_DEADLINE_S=300 TMPDIR=/var/tmp
 /given/lab-driver session-in-a-microvm microvm
 /given/lab-driver bulk bulk
 
+# The words come from tests/suite/microvm.rs.
+for trigger in TRIGGERS; do /given/lab-driver $trigger rootful-$trigger; done
+
 # A krun that is none, as a podman that ignores the runtime would start it.
 mkdir /run/ignored
 printf '#!/bin/sh\nexec /usr/bin/crun "$@"\n' > /run/ignored/krun
@@ -24,4 +27,5 @@ echo $$ > $group/session/cgroup.procs
 export HOME=/home/lab USER=lab
 as_user() { setpriv --reuid=lab --regid=lab --init-groups --inh-caps=-all "$@"; }
 as_user /given/lab-driver session rootless
+for trigger in TRIGGERS; do as_user /given/lab-driver $trigger rootless-$trigger; done
 as_user /given/lab-driver doctor doctor

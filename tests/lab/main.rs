@@ -4,8 +4,12 @@
 
 mod bulk;
 mod doctor;
+mod planted;
+mod podman;
 mod session;
 
+use airlock_tests::editor::Home;
+use airlock_tests::planted::Trigger;
 use serde_json::{Value, json};
 
 const MICROVM: &str = "isolation = \"microvm\"\n";
@@ -21,9 +25,22 @@ async fn main() {
         "few-commands-in-a-microvm" => session::few_facts(MICROVM).await,
         "bulk" => bulk::facts().await,
         "doctor" => doctor::facts().await,
-        other => panic!("there is no scenario {other}"),
+        other => {
+            let trigger = Trigger::ALL.into_iter().find(|trigger| trigger.name() == other);
+            let trigger = trigger.unwrap_or_else(|| panic!("there is no scenario {other}"));
+            planted::facts(trigger, configured(MICROVM)).await
+        }
     };
     println!("{}", json!({"name": name, "machine": machine(), "facts": facts}));
+}
+
+/// A home with this configuration.
+fn configured(config: &str) -> Home {
+    let home = Home::new();
+    let folder = home.config().join("airlock");
+    std::fs::create_dir_all(&folder).expect("a folder in the home");
+    std::fs::write(folder.join("config.toml"), config).expect("a file in the home");
+    home
 }
 
 /// The kernel that the driver itself runs on.

@@ -1,11 +1,12 @@
 //! A session of the real binary, over LSP, whose agent looks around in its sandbox.
 
+use crate::configured;
+use crate::podman::podman;
 use airlock_tests::editor::{Editor, EditorOptions, Home};
 use airlock_tests::scripted_claude::{Reply, ScriptedClaude};
 use serde_json::{Map, Value, json};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What the agent is made to run, each a tool call of its own. `PORT` is a door of this machine that a sandbox with a way
 /// to its network would find open: the scripted Claude's own.
@@ -87,14 +88,6 @@ async fn facts_of(config: &str, commands: &[(&str, &str)]) -> Value {
     })
 }
 
-fn configured(config: &str) -> Home {
-    let home = Home::new();
-    let folder = home.config().join("airlock");
-    std::fs::create_dir_all(&folder).expect("a folder in the home");
-    std::fs::write(folder.join("config.toml"), config).expect("a file in the home");
-    home
-}
-
 /// What each command gave back to the model, by its name.
 fn results(claude: &ScriptedClaude) -> Map<String, Value> {
     let requests = claude.requests();
@@ -128,16 +121,8 @@ fn files(folder: &Path) -> Map<String, Value> {
 
 /// Containers of any state, by name, as the server's podman knows them.
 fn containers(home: &Home) -> Vec<String> {
-    let output = Command::new("podman")
-        .args(["ps", "--all", "--format", "{{.Names}}"])
-        .env("HOME", home.path())
-        .env("XDG_CONFIG_HOME", home.config())
-        .env("XDG_DATA_HOME", home.data())
-        .env("XDG_RUNTIME_DIR", home.runtime())
-        .output()
-        .expect("podman");
-    assert!(output.status.success(), "podman: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    let names = podman(home, &["ps", "--all", "--format", "{{.Names}}"]);
+    names.lines().map(str::to_owned).collect()
 }
 
 /// How many files the monitor of a running microVM may have open.

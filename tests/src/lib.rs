@@ -25,6 +25,7 @@ pub mod scripted_forge;
 pub mod shown;
 pub mod soak;
 pub mod terminal;
+pub mod tier;
 pub mod traces;
 pub mod tree;
 pub mod unruly;

@@ -16,13 +16,25 @@ pub enum Trigger {
     Review,
     /// A change is rejected while no sandbox runs.
     Reject,
-    /// The turns are undone while no sandbox runs.
+    /// The turns are undone while no sandbox runs. An undo puts a folder back before anything in it, so even a careless
+    /// removal does no harm here.
     Undo,
 }
 
 impl Trigger {
     /// All of them.
     pub const ALL: [Self; 5] = [Self::Restart, Self::CloseAndLoad, Self::Review, Self::Reject, Self::Undo];
+
+    /// Its name on a command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Restart => "restart",
+            Self::CloseAndLoad => "close-and-load",
+            Self::Review => "review",
+            Self::Reject => "reject",
+            Self::Undo => "undo",
+        }
+    }
 }
 
 /// A folder of the user's that no agent may touch.
@@ -61,18 +73,21 @@ impl Victim {
     }
 }
 
-/// Has the agent plant its link, and pulls the trigger. `end_guests` ends every sandbox of the home.
+/// Has the agent plant its link, and pulls the trigger. `end_guests` ends every sandbox of the home. Returns the id of the
+/// boot in which the agent's commands ran.
 pub async fn attack(
     trigger: Trigger,
     home: &Home,
     options: impl FnOnce(EditorOptions) -> EditorOptions,
     end_guests: impl Fn(),
     review: impl AsyncFnOnce(&Workbench),
-) {
+) -> String {
     let victim = home.path().join("victim");
     let bench = Workbench::with(|given| options(given.home(home))).await;
-    bench.bash("touch d/new; echo more >> d/own; mkdir -p d/deep; touch d/deep/er").await;
-    bench.bash(&format!("rm -rf d; ln -s {} d", victim.display())).await;
+    let changes = "touch d/new; echo more >> d/own; mkdir -p d/deep; touch d/deep/er";
+    let boot_id = bench.bash(&format!("cat /proc/sys/kernel/random/boot_id; {changes}")).await;
+    let planted = bench.bash(&format!("rm -rf d; ln -s {} d; readlink d", victim.display())).await;
+    assert_eq!(Path::new(planted.trim()), victim);
     match trigger {
         Trigger::Restart => {
             end_guests();
@@ -100,4 +115,5 @@ pub async fn attack(
     }
     bench.editor.ignore_unread();
     bench.editor.shutdown().await;
+    boot_id.trim().to_owned()
 }

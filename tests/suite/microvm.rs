@@ -4,6 +4,8 @@
 
 use airlock_tests::airlock_binary::airlock_binary;
 use airlock_tests::lab::{LABS, Lab};
+use airlock_tests::planted::Trigger;
+use airlock_tests::tier;
 use pretty_assertions::assert_eq;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -41,6 +43,11 @@ fn seen(scenario: &str) -> impl Iterator<Item = &'static Seen> {
     })
 }
 
+/// What makes Airlock remove what the agent arranged, in this run. Each takes two microVMs to boot, root's and a user's.
+fn triggers() -> &'static [Trigger] {
+    if tier::is_all() { &Trigger::ALL } else { &[Trigger::Restart] }
+}
+
 fn in_microvms() -> impl Iterator<Item = &'static Seen> {
     IN_MICROVMS.into_iter().flat_map(seen)
 }
@@ -48,7 +55,9 @@ fn in_microvms() -> impl Iterator<Item = &'static Seen> {
 fn look_around(lab: &'static Lab) -> Lookout {
     let programs = [airlock_binary(), Path::new(env!("CARGO_BIN_EXE_lab-driver"))];
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let outcome = runtime.block_on(lab.run(&programs, include_str!("../lab/command.sh")));
+    let triggers = triggers().iter().map(|trigger| trigger.name()).collect::<Vec<_>>().join(" ");
+    let script = include_str!("../lab/command.sh").replace("TRIGGERS", &triggers);
+    let outcome = runtime.block_on(lab.run(&programs, &script));
     let scenario = |line| {
         let mut line: Value = serde_json::from_str(line).ok()?;
         let name = line["name"].as_str()?.to_owned();
@@ -218,6 +227,33 @@ fn a_closed_session_leaves_no_container_of_its_microvm() {
     for seen in in_microvms() {
         let containers = (&seen.facts["containers_running"], &seen.facts["containers_left"]);
         assert_eq!(containers, (&json!(1), &json!([])), "{}", seen.place);
+    }
+}
+
+/// In a microVM, for root and for an ordinary user.
+fn a_planted_link_does_no_harm(trigger: Trigger) {
+    for user in ["rootful", "rootless"] {
+        for seen in seen(&format!("{user}-{}", trigger.name())) {
+            assert_ne!(seen.facts["boot_id"], seen.machine["boot_id"], "{}", seen.place);
+            assert_eq!(seen.facts["harm"], json!([]), "{}", seen.place);
+        }
+    }
+}
+
+#[test]
+fn a_link_that_the_agent_plants_before_its_microvm_ends_leads_no_removal_to_the_users_files() {
+    a_planted_link_does_no_harm(Trigger::Restart);
+}
+
+#[test]
+#[ignore = "cargo xtask test --all runs it"]
+fn nor_does_it_when_something_else_makes_airlock_remove_what_the_agent_arranged() {
+    assert!(
+        tier::is_all(),
+        "the lab runs these only where AIRLOCK_TEST_ALL=1 is set: use cargo xtask test --all"
+    );
+    for trigger in Trigger::ALL {
+        a_planted_link_does_no_harm(trigger);
     }
 }
 

@@ -40,6 +40,9 @@ enum Command {
     },
     /// Set up what the tests need, then check format, lints and docs and run every test
     Test {
+        /// Also run the tests that take too long to run before every change
+        #[arg(long)]
+        all: bool,
         /// Run only tests whose name contains this
         filter: Option<String>,
     },
@@ -78,7 +81,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match arguments.command {
         Command::Demo { unattended } => demo_command::run(unattended),
-        Command::Test { filter } => test_command::run(filter.as_deref()),
+        Command::Test { all, filter } => test_command::run(all, filter.as_deref()),
         Command::Bench { against } => bench_command::run(against.as_deref()),
         Command::Fuzz { seconds, target } => fuzz_command::run(seconds, target.as_deref()),
         Command::Soak { minutes, seed } => soak_command::run(minutes, seed),

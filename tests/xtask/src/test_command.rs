@@ -11,13 +11,15 @@ use std::time::Instant;
 struct Tally {
     passed: usize,
     failed: usize,
+    /// Tests that only `--all` runs.
+    left: usize,
 }
 
 /// Plugins have a workspace of their own: they are components, and tested natively.
 const PLUGINS: [&str; 2] = ["--manifest-path", "plugins/Cargo.toml"];
 
-/// Runs everything; `true` when nothing failed.
-pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
+/// Runs every test, those with `#[ignore]` only for `--all`; `true` when nothing failed.
+pub(crate) fn run(all: bool, filter: Option<&str>) -> Result<bool> {
     let mut tally = Tally::default();
     components::set_up()?;
     if filter.is_none() {
@@ -35,8 +37,11 @@ pub(crate) fn run(filter: Option<&str>) -> Result<bool> {
         }
         check_supply_chain(&mut tally)?;
     }
-    test(&[], filter, &mut tally)?;
-    test(&PLUGINS, filter, &mut tally)?;
+    test(&[], all, filter, &mut tally)?;
+    test(&PLUGINS, all, filter, &mut tally)?;
+    if tally.left > 0 {
+        println!("{} left to cargo xtask test --all", tally.left);
+    }
     println!("{} passed, {} failed", tally.passed, tally.failed);
     Ok(tally.failed == 0 && tally.passed > 0)
 }
@@ -90,11 +95,17 @@ fn run_check(name: &str, command: &mut Command, tally: &mut Tally) -> Result<()>
 }
 
 /// `cargo test`, its output passed through and its result lines added up.
-fn test(workspace: &[&str], filter: Option<&str>, tally: &mut Tally) -> Result<()> {
-    let mut child = cargo()
+fn test(workspace: &[&str], all: bool, filter: Option<&str>, tally: &mut Tally) -> Result<()> {
+    let mut cargo = cargo();
+    if all {
+        // What a test and others share looks at it: `tests/src/tier.rs`.
+        cargo.env("AIRLOCK_TEST_ALL", "1");
+    }
+    let mut child = cargo
         .arg("test")
         .args(workspace)
         .args(["--workspace", "--no-fail-fast", "--quiet", "--"])
+        .args(all.then_some("--include-ignored"))
         .args(filter)
         .env("AIRLOCK_TEST_CACHE", components::cache()?)
         .stdout(Stdio::piped())
@@ -104,9 +115,10 @@ fn test(workspace: &[&str], filter: Option<&str>, tally: &mut Tally) -> Result<(
     for line in BufReader::new(stdout).lines() {
         let line = line?;
         println!("{line}");
-        if let Some((passed, failed)) = result_line(&line) {
+        if let Some((passed, failed, left)) = result_line(&line) {
             tally.passed += passed;
             tally.failed += failed;
+            tally.left += left;
         }
     }
     let status = child.wait()?;
@@ -117,11 +129,11 @@ fn test(workspace: &[&str], filter: Option<&str>, tally: &mut Tally) -> Result<(
     Ok(())
 }
 
-/// `test result: ok. 12 passed; 0 failed; …` as (12, 0).
-fn result_line(line: &str) -> Option<(usize, usize)> {
+/// `test result: ok. 12 passed; 0 failed; 1 ignored; …` as (12, 0, 1).
+fn result_line(line: &str) -> Option<(usize, usize, usize)> {
     let counts = line.strip_prefix("test result: ")?.split_once(". ")?.1;
     let count = |unit: &str| counts.split("; ").find_map(|part| part.strip_suffix(unit)?.trim().parse().ok());
-    Some((count("passed")?, count("failed")?))
+    Some((count("passed")?, count("failed")?, count("ignored")?))
 }
 
 #[cfg(test)]
@@ -130,8 +142,8 @@ mod tests {
 
     #[test]
     fn a_result_line_is_counted_and_nothing_else_is() {
-        let line = "test result: FAILED. 12 passed; 3 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s";
-        assert_eq!(result_line(line), Some((12, 3)));
+        let line = "test result: FAILED. 12 passed; 3 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s";
+        assert_eq!(result_line(line), Some((12, 3, 1)));
         assert_eq!(result_line("12 passed; 3 failed"), None);
         assert_eq!(result_line("test result: nonsense"), None);
     }
