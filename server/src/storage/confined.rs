@@ -36,7 +36,8 @@ pub struct Reach {
 pub enum Confinement {
     /// As far as Airlock asks for.
     Full,
-    /// An older kernel: moving files between folders is refused, or shortening a file isn't.
+    /// An older kernel: before Linux 6.10 a device may be controlled, before 6.2 a file may be emptied, and before 5.19 no
+    /// file can be moved between folders.
     Partial,
     /// Not at all.
     None,
