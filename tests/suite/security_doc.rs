@@ -8,6 +8,7 @@ fn place(name: &str) -> (String, Option<&str>) {
     let suite = format!("tests/suite/{}.rs", parts[0]);
     let module = format!("server/src/{}", parts.join("/"));
     match parts[..] {
+        [ref module @ .., "tests", test] => (format!("server/src/{}.rs", module.join("/")), Some(test)),
         [folder @ ("attacks" | "faults"), file] => (format!("tests/{folder}/{file}.rs"), None),
         [folder @ ("attacks" | "faults"), file, test] => (format!("tests/{folder}/{file}.rs"), Some(test)),
         // Unit tests of a module.
