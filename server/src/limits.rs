@@ -310,6 +310,8 @@ pub const PUSH_MAX_BYTES: u64 = 64 << 20;
 pub const GIT_RULES_FILE_MAX_BYTES: usize = 64 << 10;
 /// All of them on the way to one folder; those further down are not read.
 pub const GIT_RULES_MAX_BYTES: usize = 256 << 10;
+/// All of them that one list reads. What further ones ignore is listed.
+pub const GIT_RULES_LIST_MAX_BYTES: usize = 1 << 20;
 /// What one question to the sandbox may list of them; there are as many questions as it takes. A frame holds a little more.
 pub const STALE_CALL_MAX_BYTES: usize = 192 << 10;
 /// How long a tool call waits until the watch stands.

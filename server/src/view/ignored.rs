@@ -3,7 +3,9 @@
 //! The files with the rules are of whoever wrote the repository, and are read before anybody trusts it. So none is read
 //! through a link, nothing that is no plain file, and only so much: a pipe would block for ever, and a device never end.
 
-use crate::limits::{GIT_RULES_FILE_MAX_BYTES, GIT_RULES_MAX_BYTES, VIEW_FOLDERS_MAX_DEPTH};
+use crate::limits::{
+    GIT_RULES_FILE_MAX_BYTES, GIT_RULES_LIST_MAX_BYTES, GIT_RULES_MAX_BYTES, VIEW_FOLDERS_MAX_DEPTH,
+};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage::beneath::{Folder, Node, read_bounded};
 use ignore::Match;
@@ -22,6 +24,9 @@ pub struct Ignored {
     /// Of the folders on the way to what was asked for last, the workspace first. The others are dropped: there may be
     /// any number of them.
     way: Vec<Step>,
+    /// What may still be read. Understanding rules takes its time, and a repository may have the same file in any number
+    /// of folders.
+    bytes_left: usize,
     /// The user's own, for all repositories.
     global: Gitignore,
     folders: HashMap<PathBuf, bool>,
@@ -60,6 +65,8 @@ impl Ignored {
             all_rules,
             around: Vec::new(),
             way: Vec::new(),
+            // Who waits for a list waits for this. The watch has a thread of its own.
+            bytes_left: if all_rules { usize::MAX } else { GIT_RULES_LIST_MAX_BYTES },
             global: Gitignore::empty(),
             folders: HashMap::new(),
         };
@@ -138,6 +145,7 @@ impl Ignored {
         let used: usize = self.way.iter().map(|step| step.rules.bytes).sum();
         let place = self.root.join(&path);
         let rules = folder.as_ref().map(|folder| self.rules_in(folder, &place, used)).unwrap_or_default();
+        self.bytes_left = self.bytes_left.saturating_sub(rules.bytes);
         self.way.push(Step { path, folder, rules });
     }
 
@@ -171,7 +179,7 @@ impl Ignored {
                 Ok(Node::File(file)) => file,
                 _ => return None,
             };
-            let left = GIT_RULES_MAX_BYTES.saturating_sub(used_bytes + rules.bytes);
+            let left = GIT_RULES_MAX_BYTES.saturating_sub(used_bytes + rules.bytes).min(self.bytes_left);
             let text = read_bounded(file, left.min(GIT_RULES_FILE_MAX_BYTES));
             let text = text.inspect_err(|error| {
                 tracing::warn!(%error, folder = %place.display(), path, "rules of git are not read");
@@ -255,6 +263,23 @@ mod tests {
                 assert!(ignored.is_ignored(&path(&format!("{name}/a.log"))), "{name}");
             }
         }
+    }
+
+    #[test]
+    fn rules_in_any_number_of_folders_are_bounded_all_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "#\n".repeat(GIT_RULES_FILE_MAX_BYTES / 2);
+        let folders = 2 * GIT_RULES_LIST_MAX_BYTES / text.len();
+        for number in 0..folders {
+            write(folder.path(), &format!("{number}/.gitignore"), &text);
+        }
+        let mut ignored = Ignored::of(&WorkspaceRoot::open(folder.path()).unwrap());
+        let mut read = 0;
+        for number in 0..folders {
+            ignored.go_to(Path::new(&number.to_string()));
+            read += ignored.way.iter().map(|step| step.rules.bytes).sum::<usize>();
+        }
+        assert_eq!(read, GIT_RULES_LIST_MAX_BYTES);
     }
 
     #[test]
