@@ -28,6 +28,7 @@ image = "localhost/tools:1"
 isolation = "container"
 max_rounds = 5
 max_session_cost_usd = 2
+max_session_disk_gib = 8
 max_session_tokens = 1000
 max_tokens = 100
 model = "from-file"
@@ -75,6 +76,7 @@ fn every_key_of_the_file_is_used() {
     assert_eq!(settings.max_rounds, 5);
     assert_eq!(settings.max_session_cost_usd, Some(2.0));
     assert_eq!(settings.max_session_tokens, Some(1000));
+    assert_eq!(settings.max_session_disk_gib, 8);
     assert_eq!(settings.max_tokens, 100);
     assert_eq!(settings.model, "from-file");
     assert_eq!(settings.permission_timeout_s, 7);
