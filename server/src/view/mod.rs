@@ -40,6 +40,7 @@ mod stale;
 mod upper;
 mod user_side;
 mod watch;
+mod watch_share;
 
 pub use base::{Agreed, Base};
 pub use contents::Contents;

@@ -9,7 +9,8 @@
 
 use super::git_paths::head_beside;
 use super::ignored::Ignored;
-use crate::limits::{CHANGED_PATHS_MAX, WATCH_CATCH_UP_MAX_MS, WATCHED_FOLDERS_MAX};
+use super::watch_share::{RAISE, why_no_more};
+use crate::limits::{CHANGED_PATHS_MAX, WATCH_CATCH_UP_MAX_MS};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::storage;
 use dashmap::DashMap;
@@ -281,10 +282,9 @@ impl Watcher {
             | WatchMask::ONLYDIR
             | WatchMask::DONT_FOLLOW
             | WatchMask::EXCL_UNLINK;
-        let why = if self.folders.len() >= WATCHED_FOLDERS_MAX {
-            format!("it has more than {WATCHED_FOLDERS_MAX} folders")
-        } else {
-            match self.watches.add(self.root.join(path), mask) {
+        let why = match why_no_more(self.folders.len()) {
+            Some(why) => why,
+            None => match self.watches.add(self.root.join(path), mask) {
                 Ok(mark) => {
                     if let Some((head, shared)) = head_beside(path).zip(self.shared.upgrade()) {
                         lock(&shared.heads).insert(head.clone());
@@ -296,9 +296,8 @@ impl Watcher {
                 }
                 // It is gone, or nobody may look into it.
                 Err(error) if error.kind() != io::ErrorKind::StorageFull => return true,
-                Err(_) => "the system's limit is reached: raise it with `sudo sysctl fs.inotify.max_user_watches=1048576`"
-                    .to_owned(),
-            }
+                Err(_) => RAISE.to_owned(),
+            },
         };
         if let Some(shared) = self.shared.upgrade() {
             *lock(&shared.gap) = Some(format!(
