@@ -7,7 +7,7 @@ use super::update::{NoticeLevel, Update};
 use crate::paths::{WorkspacePath, WorkspaceRoot};
 use crate::patterns::Patterns;
 use crate::review::{self, Accepted, Checkpoints, Displayed, Listing, Outcome, Selection, Steps, Untold};
-use crate::sandbox::session_folder;
+use crate::sandbox::{session_folder, state_is_ours};
 use crate::view::HeldView;
 use std::io;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ impl Agent {
         let has_changes = |workspace| {
             review::list_closed(workspace, &folder).is_ok_and(|listing| !listing.changes.is_empty())
         };
-        folder.exists() && workspace.is_some_and(has_changes)
+        folder.exists() && state_is_ours(&self.environment) && workspace.is_some_and(has_changes)
     }
 }
 

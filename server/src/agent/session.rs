@@ -15,7 +15,7 @@ use super::turn_task::TurnTask;
 use super::update::{CommandInfo, NoticeLevel, StopReason, Update};
 use crate::paths::WorkspaceRoot;
 use crate::review::{self, Displayed};
-use crate::sandbox::{Plan, SandboxError, SandboxSlot, keeps_work, session_folder};
+use crate::sandbox::{Plan, SandboxError, SandboxSlot, keeps_work, session_folder, state_is_ours};
 use crate::view::SessionView;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -79,7 +79,7 @@ impl Session {
         let Parts { id, claim, workspace, asker, outbox, state } = parts;
         let told = Arc::clone(&outbox);
         let tell = move |news| told.push(Update::from(news));
-        let has_sandbox = plan.is_ok();
+        let has_sandbox = plan.is_ok() && state_is_ours(&agent.environment);
         let slot = SandboxSlot::new(agent.environment.clone(), plan, tell);
         let view = match workspace.as_ref().filter(|_| has_sandbox) {
             Some(workspace) => {

@@ -41,7 +41,7 @@ mod user_counts;
 mod user_namespace;
 
 pub use error::SandboxError;
-pub use place::{keeps_work, session_folder, session_folders};
+pub use place::{keeps_work, session_folder, session_folders, state_is_ours};
 pub use slot::{SandboxNews, SandboxSlot};
 pub use survey::{Part, survey};
 pub use trial::{Trial, try_out};

@@ -45,10 +45,15 @@ pub fn session_folder(environment: &Environment, session_id: &str) -> PathBuf {
     base(environment).join(session_id)
 }
 
+/// Whether the folders of all sessions are the user's own. What somebody else arranged is not looked at; who starts a sandbox
+/// is told why.
+pub fn state_is_ours(environment: &Environment) -> bool {
+    planted::check_state(environment).is_ok()
+}
+
 /// Those of all sessions in which something is kept.
 pub fn session_folders(environment: &Environment) -> Vec<PathBuf> {
-    // What somebody else arranged is not looked at.
-    if planted::check_state(environment).is_err() {
+    if !state_is_ours(environment) {
         return Vec::new();
     }
     let base = base(environment);
