@@ -184,7 +184,7 @@ impl World {
                     tree.retain(|_, node| *node != Node::Other);
                     tree
                 };
-                assert_eq!(files(&agents_now), files(&before), "undone");
+                assert_eq!(files(&agents_now), files(&refreshed(before)), "undone");
             }
             Done::Undone(None) | Done::Failed => return false,
         }
