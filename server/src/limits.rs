@@ -261,7 +261,7 @@ pub const VIEW_MENTIONS_MAX: usize = 50_000;
 pub const VIEW_UNCOVER_NAMES_MAX: usize = 10_000;
 /// One line of the log of what both sides agreed on. A longer one says nothing.
 pub const VIEW_BASE_LINE_MAX_BYTES: usize = 1 << 20;
-/// Files that hold the state of a repository. Of one with more, or with larger ones than are compared, there is no copy.
+/// Files that hold the state of a repository. One with more, or with larger ones than are compared, isn't copied.
 pub const GIT_STATE_FILES_MAX: usize = 1_000;
 /// What is kept of the agent's copies of the state of git.
 pub const GIT_COPIES_MAX_BYTES: usize = 64 << 20;

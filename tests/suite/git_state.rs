@@ -1,10 +1,10 @@
 //! What the user does with git during a session is what the agent's git tells, unless the agent changed git's state itself.
 
 use crate::checkout::{git, git_in, home_with_repository};
+use airlock_tests::deadline::within;
 use airlock_tests::editor::Home;
 use airlock_tests::workbench::Workbench;
 use std::process::Command;
-use std::time::Duration;
 
 /// What git tells of a repository.
 const LOOKS: [&[&str]; 7] = [
@@ -207,9 +207,12 @@ async fn while_a_call_runs_the_agents_git_stays_where_it_was() {
     let upper = home.state().join("airlock/sandboxes").join(&bench.session).join("upper");
     let call = bench.bash("touch begun; until ls | grep -q moved; do sleep 0.05; done; git rev-parse HEAD; git symbolic-ref HEAD");
     let meanwhile = async {
-        while !upper.join("begun").exists() {
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+        let begun = async {
+            while !upper.join("begun").exists() {
+                tokio::task::yield_now().await;
+            }
+        };
+        within(begun, || "the call never began".to_owned()).await;
         commit(&home, "kept.txt", "second\n");
         git(&home, &["checkout", "--quiet", "-b", "other"]);
         home.write("moved", "");

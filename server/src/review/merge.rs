@@ -132,7 +132,7 @@ impl<'a> Side<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::review::hunks::apply;
     use pretty_assertions::assert_eq;
@@ -185,6 +185,17 @@ mod tests {
         assert_eq!(merge(base.as_bytes(), user.as_bytes(), agent.as_bytes()).unwrap().len(), 1);
     }
 
+    /// What one side makes of numbered lines: each edit says whose it is (of both: 2) and what is done. Side 9 is the base.
+    pub(in crate::review) fn side_of(side: u8, edits: &[(u8, u8)]) -> String {
+        let line = |(number, (whose, what)): (usize, &(u8, u8))| match (*what, [side, 2].contains(whose)) {
+            (0, true) if side != 9 => format!("{side} instead of {number}\n"),
+            (1, true) if side != 9 => String::new(),
+            (2, true) if side != 9 => format!("{number}\n{side} after {number}\n"),
+            _ => format!("{number}\n"),
+        };
+        edits.iter().enumerate().map(line).collect()
+    }
+
     fn any_text() -> impl Strategy<Value = Vec<u8>> {
         proptest::collection::vec(prop_oneof!["a\n", "b\n", "c\n", "d"], 0..12)
             .prop_map(|lines| lines.concat().into_bytes())
@@ -222,16 +233,7 @@ mod tests {
         /// Each line is there once, so that there is one way to see what a side changed.
         #[test]
         fn git_merges_the_same(edits in proptest::collection::vec((0..3_u8, 0..4_u8), 12)) {
-            let side = |side: u8| -> String {
-                let line = |(number, (whose, what)): (usize, &(u8, u8))| match (*what, *whose == side || *whose == 2) {
-                    (0, true) => format!("{side} instead of {number}\n"),
-                    (1, true) => String::new(),
-                    (2, true) => format!("{number}\n{side} after {number}\n"),
-                    _ => format!("{number}\n"),
-                };
-                edits.iter().enumerate().map(line).collect()
-            };
-            let (base, user, agent) = (side(9), side(0), side(1));
+            let [base, user, agent] = [9, 0, 1].map(|side| side_of(side, &edits));
             let parts = merge(base.as_bytes(), user.as_bytes(), agent.as_bytes()).unwrap();
             let folder = tempfile::tempdir().unwrap();
             for (name, text) in [("user", &user), ("base", &base), ("agent", &agent)] {

@@ -178,6 +178,84 @@ fn whatever_the_user_saves_while_a_file_is_written_is_kept() {
 }
 
 #[test]
+fn a_second_save_into_the_file_that_goes_away_again_is_kept() {
+    let mut kept = 0;
+    for moment in 0..12 {
+        let world = World::new(&file(SEEN));
+        let (root, opened) = (world.root().to_owned(), Opened::default());
+        let had_name = Arc::new(Mutex::new(false));
+        let by = {
+            let (had_name, mut is_saved, mut calls) = (Arc::clone(&had_name), false, 0);
+            move || {
+                let is_staged = fs::read_dir(&root)
+                    .unwrap()
+                    .any(|entry| entry.unwrap().file_name().to_str().unwrap().starts_with(".airlock-"));
+                let has = fs::read_to_string(root.join("file")).unwrap();
+                if !is_saved && is_staged {
+                    is_saved = Act::SaveByName(SAVED).done(&root, &opened);
+                } else if is_saved && has == ACCEPTED && opened.lock().unwrap().is_none() {
+                    // What was accepted has the name, and an editor opens it.
+                    *opened.lock().unwrap() =
+                        Some(fs::OpenOptions::new().write(true).open(root.join("file")).unwrap());
+                } else if opened.lock().unwrap().is_some() {
+                    if calls == moment {
+                        *had_name.lock().unwrap() = Act::SaveInPlace(SAVED_LATER).done(&root, &opened);
+                    }
+                    calls += 1;
+                }
+            }
+        };
+        let done = disturbed(by, || world.put(&file(SEEN), &file(ACCEPTED)));
+        let texts = world.texts();
+        let is_there = |wanted: &str| texts.iter().any(|(_, text)| text == wanted);
+        assert!(is_there(SAVED), "{moment}: {done:?} {texts:?}");
+        if *had_name.lock().unwrap() {
+            kept += 1;
+            assert!(is_there(SAVED_LATER), "{moment}: {done:?} {texts:?}");
+        }
+    }
+    assert!(kept > 0, "or this test says nothing");
+}
+
+#[test]
+fn a_file_that_is_too_large_to_be_read_is_removed_and_replaced() {
+    for wanted in [Entry::Missing, file(ACCEPTED)] {
+        let world = World::new(&Entry::Missing);
+        fs::File::create(world.root().join("file")).unwrap().set_len(2 << 30).unwrap();
+        let seen = world.sides.user.on_disk(&WorkspacePath::parse("file").unwrap()).unwrap();
+        world.put(&seen, &wanted).unwrap();
+        let left = if wanted == Entry::Missing { vec![] } else { vec![("file".into(), ACCEPTED.into())] };
+        assert_eq!(world.texts(), left);
+    }
+}
+
+#[test]
+fn what_an_earlier_write_left_and_cannot_be_cleared_up_holds_up_no_other() {
+    let world = World::new(&file(SEEN));
+    let temporary = ".airlock-1-2-3.tmp";
+    let record = serde_json::json!({
+        "root": world.root(), "writes": [{"path": "../out", "temporary": temporary, "known": []}],
+    });
+    let kept = world.sides.folder.join("unfinished.json");
+    fs::write(&kept, record.to_string()).unwrap();
+    world.put(&file(SEEN), &file(ACCEPTED)).unwrap();
+    assert_eq!(world.texts(), [("file".to_owned(), ACCEPTED.to_owned())]);
+    assert!(fs::read_to_string(kept).unwrap().contains(temporary), "and it isn't forgotten");
+}
+
+#[test]
+fn what_is_kept_beside_a_long_name_has_a_name_that_fits() {
+    let folder = TempDir::new().unwrap();
+    let name = "n".repeat(255);
+    let temporary = Temporary::new();
+    fs::write(folder.path().join(&name), "newer").unwrap();
+    fs::write(folder.path().join(temporary.name()), "older").unwrap();
+    let told = Folder::open(folder.path()).unwrap().put_back(&temporary, name.as_ref()).unwrap();
+    let kept = told.rsplit_once(' ').unwrap().1;
+    assert_eq!(fs::read_to_string(folder.path().join(kept)).unwrap(), "older");
+}
+
+#[test]
 fn a_save_that_falls_into_the_last_moment_is_told_and_stays() {
     // Before the exchange, after the last look.
     let world = World::new(&file(SEEN));

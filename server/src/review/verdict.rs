@@ -102,6 +102,7 @@ impl Change {
 mod tests {
     use super::*;
     use crate::paths::WorkspacePath;
+    use crate::review::merge::tests::side_of;
     use pretty_assertions::assert_eq;
     use proptest::prelude::*;
 
@@ -152,16 +153,7 @@ mod tests {
             verdicts in proptest::collection::vec(proptest::sample::select(VERDICTS.to_vec()), 12),
             is_known: bool,
         ) {
-            let side = |side: u8| -> Entry {
-                let line = |(number, (whose, what)): (usize, &(u8, u8))| match (*what, *whose == side || *whose == 2) {
-                    (0, true) => format!("{side} instead of {number}\n"),
-                    (1, true) => String::new(),
-                    (2, true) => format!("{number}\n{side} after {number}\n"),
-                    _ => format!("{number}\n"),
-                };
-                let text: String = edits.iter().enumerate().map(line).collect();
-                Entry::file(text.as_bytes(), 0o644)
-            };
+            let side = |side: u8| Entry::file(side_of(side, &edits).as_bytes(), 0o644);
             let agreed = if is_known { Agreed::On(side(9)) } else { Agreed::Unknown };
             if let Some(change) = between(&agreed, side(0), side(1)) {
                 let number = |hunk: &Hunk| change.hunks.iter().position(|other| other.id == hunk.id).unwrap();

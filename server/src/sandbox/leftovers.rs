@@ -72,7 +72,7 @@ pub(super) fn remove_services(base: &Path) {
     }
 }
 
-/// Somebody else may have made one of that name, or a link.
+/// Somebody else may have made a folder or a link with such a name.
 fn remove_service_folder(base: &Path, name: &str) -> std::io::Result<()> {
     let base = Folder::open(base)?;
     let Node::Folder(folder) = base.node(name.as_ref())? else { return Ok(()) };

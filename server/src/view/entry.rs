@@ -215,7 +215,7 @@ impl LargeDigest {
     }
 }
 
-/// Reads until this is full or there is no more; `read` takes what is still empty and how much was read before.
+/// Reads until this is full or the file ends; `read` takes what is still empty and how much was read before.
 fn read_whole(
     chunk: &mut [u8],
     mut read: impl FnMut(&mut [u8], u64) -> io::Result<usize>,

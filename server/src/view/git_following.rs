@@ -63,7 +63,7 @@ impl Sides {
         if self.git.is_new { self.git.save() } else { Ok(()) }
     }
 
-    /// Adds its new objects to what changed. `None`: of this one there is no copy.
+    /// Adds its new objects to what changed. `None`: it isn't copied.
     fn plan_repository(
         &mut self,
         own: &WorkspacePath,

@@ -48,7 +48,7 @@ impl Staged {
 
 /// Taking away what somebody may save at the same time.
 impl Folder {
-    /// Removes the file or link of this name, if `expected` knows it. Anything else keeps it. One that is gone is no error.
+    /// Removes the file or link of this name, if `expected` knows it. Anything else keeps it. A missing one isn't an error.
     pub fn remove_expected(
         &self,
         name: &OsStr,

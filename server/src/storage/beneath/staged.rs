@@ -205,7 +205,7 @@ impl TryFrom<String> for Temporary {
             .map(|numbers| numbers.split('-').collect());
         match parts {
             Some(parts) if parts.len() == 3 && parts.iter().all(|part| number(part)) => Ok(Self(name)),
-            _ => Err("it is no temporary name"),
+            _ => Err("it isn't a temporary name"),
         }
     }
 }
