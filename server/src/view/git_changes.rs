@@ -1,8 +1,8 @@
 //! What the user changed in the state of a repository, and what of that the agent has to know.
 
 use super::entry::{Content, Entry, FileEntry, digest};
+use super::git_fingerprint::Print;
 use super::git_paths::is_index;
-use super::git_print::Print;
 use crate::neutral::neutral_line;
 use crate::paths::WorkspacePath;
 

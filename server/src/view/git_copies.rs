@@ -4,7 +4,7 @@
 //! while HEAD and the references are what the user has. So the agent gets a copy of all that belongs together. It is
 //! brought up to date as long as the agent changed nothing of it, and stays whole once it did.
 
-use super::git_print::Print;
+use super::git_fingerprint::Print;
 use crate::limits::GIT_COPIES_MAX_BYTES;
 use crate::paths::WorkspacePath;
 use crate::storage;

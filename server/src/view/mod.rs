@@ -10,8 +10,8 @@
 //! | what git ignores | `ignored` |
 //! | which files the user changed; what of that is not in the view yet | `watch`; `due` |
 //! | bringing that into the sandbox; what it shows as it was; what a new one need not be brought | `freshness`; `stale`; `settling` |
-//! | git's state, kept together: which paths; what tells two apart; its new objects | `git_paths`; `git_print`; `git_objects` |
-//! | … the agent's copies; whose they are; what the user changed; following that | `git_copies`; `git_whose`; `git_changes`; `git_following` |
+//! | git's state, kept together: which paths; what tells two apart; its new objects | `git_paths`; `git_fingerprint`; `git_objects` |
+//! | … the agent's copies; whose they are; what the user changed; following that | `git_copies`; `git_ownership`; `git_changes`; `git_following` |
 //! | all of it for one session | `session_view` |
 //!
 //! An overlay does not follow the folder below it: a file that is replaced by a rename, as editors save, stays the old
@@ -26,13 +26,13 @@ mod entry;
 mod freshness;
 mod git_changes;
 mod git_copies;
+mod git_fingerprint;
 mod git_following;
 mod git_objects;
+mod git_ownership;
 mod git_paths;
-mod git_print;
 #[cfg(test)]
 mod git_tests;
-mod git_whose;
 mod ignored;
 mod session_view;
 mod settling;
@@ -47,7 +47,7 @@ pub use contents::Contents;
 pub use editor_view::{EditorView, OpenDocument, OpenDocuments, Shown, ShownDiagnostic, ShownSelection};
 pub use entry::{Content, Entry, FileEntry};
 pub use freshness::Sides;
-pub use git_whose::GitOwners;
+pub use git_ownership::GitOwners;
 pub use ignored::Ignored;
 pub use session_view::{HeldView, SessionView};
 pub use upper::{Cover, InUpper, Mention, Mentions, Unreadable, Upper};
